@@ -201,7 +201,7 @@ let package = Package(
             "HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit", "TestTraits"]),
         testTarget("HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
         testTarget("ServiceManagerTests", in: "Mechanism", ["ServiceManager", "EventLoop", "PushTestKit"]),
-        testTarget("HashingTests", in: "Mechanism", ["Hashing", "PushTestKit", "PushCore"]),
+        testTarget("HashingTests", in: "Mechanism", ["Hashing", "Crypto", "PushTestKit", "PushCore"]),
         testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "PushTestKit", "JSON"]),
         testTarget("NotificationsTests", in: "Core", ["Notifications", "PushTestKit"]),
         testTarget(

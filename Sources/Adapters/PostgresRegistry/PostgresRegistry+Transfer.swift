@@ -15,19 +15,26 @@ extension PostgresRegistry: RegistryTransfer {
     }
 
     private func deviceRecords(_ call: Call) throws(RegistryError) -> [DeviceRecord] {
-        try ask([call])[0].map { (row) throws(RegistryError) in
-            let device = try Self.decodeDevice(row)
-            let next = Self.deviceColumnCount
-            return DeviceRecord(
-                device: device, datasetNames: Self.list(row, next + 1),
-                includesFutureDatasets: row.integer(next + 2) != 0, topics: Self.list(row, next + 3),
-                badge: Int(row.integer(next)),
-                tokens: try Self.list(row, next + 4).map { (text) throws(RegistryError) in
-                    guard let token = Self.furtherToken(text, of: device.deviceID)
-                    else { throw row.corrupt("a further token of the device \"\(device.deviceID)\" is none") }
-                    return token
-                })
+        try rereading { () throws(RegistryError) in
+            let rows = try ask([call])[0]
+            let rests = try addressRests(in: rows, from: 0)
+            return try rows.map { (row) throws(RegistryError) in
+                try Self.record(row, try Self.decodeDevice(row, rests))
+            }
         }
+    }
+
+    /// Puts a record together from a device and the columns behind it.
+    private static func record(_ row: Row, _ device: Device) throws(RegistryError) -> DeviceRecord {
+        let next = deviceColumnCount
+        return DeviceRecord(
+            device: device, datasetNames: list(row, next + 1), includesFutureDatasets: row.integer(next + 2) != 0,
+            topics: list(row, next + 3), badge: Int(row.integer(next)),
+            tokens: try list(row, next + 4).map { (text) throws(RegistryError) in
+                guard let token = furtherToken(text, of: device.deviceID)
+                else { throw row.corrupt("a further token of the device \"\(device.deviceID)\" is none") }
+                return token
+            })
     }
 
     /// Reads an array of texts, which the statement has joined with zero bytes.
@@ -52,6 +59,7 @@ extension PostgresRegistry: RegistryTransfer {
         for registration in registrations { try RegistryRules.check(registration) }
         for record in records { for token in record.tokens { try RegistryRules.check(token, of: record.device) } }
         guard !records.isEmpty else { return }
+        try requireSchema(forAddressesOf: records.lazy.map(\.device))
         try writing(durable: true) { (transaction) throws(RegistryError) in
             let (numbered, stored) = try prepare(registrations, transaction)
             let bare = numbered.map { item in

@@ -61,6 +61,7 @@ extension SQLiteRegistry: RegistryTransfer {
                 DeviceRegistration(device: record.device, datasetNames: record.datasetNames, topics: record.topics))
             for token in record.tokens { try RegistryRules.check(token, of: record.device) }
         }
+        try requireSchema(forAddressesOf: records.lazy.map(\.device))
         try writing(durable: true) { () throws(RegistryError) in
             for record in records { try replace(record) }
         }

@@ -51,6 +51,10 @@ final class AlternatingRegistry: Registry {
 
     func device(_ deviceID: String) throws(RegistryError) -> Device? { try next.device(deviceID) }
 
+    func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
+        try next.device(at: token, platform: platform, app: app)
+    }
+
     func devices(
         matching filter: DeviceFilter, after deviceID: String?, limit: Int
     ) throws(RegistryError) -> [Device] {

@@ -38,7 +38,13 @@ struct RegistryCopyTests {
             try (0..<count).map { number in
                 var device = try Fixture.device(number, identity: "identity:\(number / 3)")
                 device.userID = number % 4 == 0 ? nil : "user-\(number / 2) ü"
-                device.platform = Platform.allCases[number % 3]
+                device.platform = Platform.allCases[number % 6]
+                if device.platform.hasTextTokens {
+                    device.token = try SampleAddress.make(
+                        device.platform, "\(number)", bytes: [20, 300, 2_048][number % 3],
+                        isInstallationID: number % 4 == 0, generation: UInt8(number & 0xff),
+                        expiresAtMilliseconds: number % 5 == 0 ? nil : 1_900_000_000_000 + Int64(number))
+                }
                 if number % 7 == 0 {
                     device.identityID = nil
                     device.identityPoolID = nil
@@ -120,7 +126,11 @@ struct RegistryCopyTests {
     /// Everything that a registry says of itself.
     private func content(_ registry: any RegistryCopy.Store) throws -> [String] {
         var lines: [String] = []
-        lines += try registry.deviceRecords(after: nil, limit: 10_000).map { "\($0)" }
+        lines += try registry.deviceRecords(after: nil, limit: 10_000).map { record in
+            let (token, details) = (record.device.token, record.device.token.details)
+            let end = details?.expiresAtMilliseconds ?? 0
+            return "\(record) \(token.bytes) \(String(describing: details?.webPushKeys)) \(end)"
+        }
         lines += try registry.knownDatasets(after: nil, limit: 10_000)
             .map { "\($0.identityID) \($0.identityPoolID) \($0.datasetName)" }
         lines += try registry.topicUsers(after: nil, limit: 10_000).map { "\($0)" }

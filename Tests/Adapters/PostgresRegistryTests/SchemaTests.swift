@@ -116,6 +116,23 @@ struct SchemaTests {
         #expect(granted == "t t f t f t")
     }
 
+    @Test("Who may read the view of devices still may after the migration that replaces it")
+    func rightsOfView() async throws {
+        _ = try PostgresRegistry.open(
+            url: url, mode: .create, callMilliseconds: 120_000, connectMilliseconds: 60_000,
+            migrations: SchemaMigrations(Array(PostgresRegistry.migrations.all.prefix(2))))
+        let user = "reader_\(database)"
+        try await server.run(
+            "CREATE USER \(user); GRANT SELECT ON apus.registered_device TO \(user)", database: database)
+        let migrator = try Self.migrator(url, PostgresRegistry.migrations, lockMilliseconds: 60_000)
+        for step in try MigrationPlan(up: try migrator.schemaState(), to: nil, migrator.migrations).steps {
+            #expect(try migrator.perform(step))
+        }
+        let granted = try await server.run(
+            "SELECT has_table_privilege('\(user)', 'apus.registered_device', 'SELECT')", database: database)
+        #expect(granted == "t")
+    }
+
     @Test("A registry says whether opening made it")
     func isNew() throws {
         #expect(try open().isNew)

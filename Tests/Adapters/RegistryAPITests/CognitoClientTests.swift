@@ -25,12 +25,13 @@ struct CognitoClientTests {
         let identifiers = try #require(JSONParser().parse(result.output).array).compactMap(\.string)
         let registry = try fixture.registry()
         let devices = try identifiers.map { try #require(try registry.device($0)) }
-        #expect(devices.map(\.platform) == [.apnsSandbox, .apns, .gcm])
+        #expect(devices.map(\.platform) == [.apnsSandbox, .apns, .gcm, .adm, .adm])
         #expect(devices.allSatisfy { $0.app == "chat" && $0.identityPoolID == RegistryFixture.pool })
         #expect(devices[0].token.hexadecimal == String(repeating: "ab", count: 32))
         #expect(devices[2].token.bytes == Array("eXampl3:APA91b_google-token".utf8))
+        #expect(devices[3].token == devices[2].token && devices[4].token.bytes.count == 1_026)
         #expect(try registry.datasetSubscriptions(of: devices[0].deviceID).datasetNames == ["notes"])
-        #expect(try registry.deviceCount() == 3)
+        #expect(try registry.deviceCount() == 5)
     }
 
     @Test(

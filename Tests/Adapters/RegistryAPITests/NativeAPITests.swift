@@ -170,7 +170,7 @@ struct NativeAPITests {
     @Test(
         "A registration that is not right is refused, and changes nothing",
         arguments: [
-            "", "[]", "{", "{}", #"{"platform":"APNS"}"#, #"{"platform":"ADM","token":"ab","app":"chat"}"#,
+            "", "[]", "{", "{}", #"{"platform":"APNS"}"#, #"{"platform":"WNS","token":"ab","app":"chat"}"#,
             #"{"platform":"APNS","token":"xyz","app":"chat"}"#, #"{"platform":"APNS","token":"ab"}"#,
             #"{"platform":"APNS","token":"ab","app":"c t"}"#, #"{"platform":"APNS","token":7,"app":"chat"}"#,
             #"{"platform":"APNS","token":"ab","app":"chat","identityId":"i:1"}"#,

@@ -63,7 +63,8 @@ extension Rows: RandomAccessCollection {
 /// One row of an answer.
 struct Row: RowReader {
     fileprivate let rows: Rows
-    fileprivate let number: Int
+    /// The number of the row in its answer.
+    let number: Int
 
     func integer(_ column: Int32) -> Int64 { rows.integer(number, column) }
     func optionalInteger(_ column: Int32) -> Int64? { rows.optionalInteger(number, column) }

@@ -1,4 +1,4 @@
-import Notifications
+public import Notifications
 public import PushCore
 
 extension PostgresRegistry {
@@ -11,6 +11,7 @@ extension PostgresRegistry {
     public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
         for registration in registrations { try RegistryRules.check(registration) }
         guard !registrations.isEmpty else { return }
+        try requireSchema(forAddressesOf: registrations.lazy.map(\.device))
         try writing(durable: true) { (transaction) throws(RegistryError) in
             let (numbered, stored) = try prepare(registrations, transaction)
             try carryOut(RegistrationPlan(numbered, stored: stored), transaction)
@@ -65,6 +66,9 @@ extension PostgresRegistry {
         add(TokenCalls.end(of: plan.rowsLosingTokens), unless: plan.rowsLosingTokens.isEmpty)
         add(StoringCalls.renewDevices(plan.renewed), unless: plan.renewed.isEmpty)
         add(StoringCalls.addDevices(plan.added), unless: plan.added.isEmpty)
+        let (lost, kept) = (plan.rowsLosingAddressRests, plan.addressRests)
+        add(AddressCalls.forget(of: lost), unless: lost.isEmpty)
+        add(AddressCalls.keep(kept), unless: kept.isEmpty)
         if let limit = quotas[.devicesPerOwner] {
             let (users, identities) = (plan.newcomersToUsers, plan.newcomersToIdentities)
             add(
@@ -139,15 +143,32 @@ extension PostgresRegistry {
         let call = Call(
             "SELECT \(Self.deviceColumns) FROM device d \(Self.deviceNames) WHERE d.device_id = $1::text",
             [.text(deviceID)])
-        let rows = try ask([call])[0]
-        return try rows.first.map(Self.decodeDevice)
+        return try devices(call).first
+    }
+
+    /// The device of an app that has an address, or nil.
+    public func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
+        let call = Call(
+            """
+            SELECT \(Self.deviceColumns) FROM device d \(Self.deviceNames)
+            WHERE d.token = $1::bytea AND d.app = (SELECT x.id FROM app x WHERE x.name = $2::text)
+            """, [.bytes(AddressKey(token, platform).bytes), .text(app)])
+        return try devices(call).first
     }
 
     /// Devices in the order of their identifiers.
     public func devices(
         matching filter: DeviceFilter, after deviceID: String?, limit: Int
     ) throws(RegistryError) -> [Device] {
-        try ask([Self.list(filter, after: deviceID, limit: limit)])[0].map(Self.decodeDevice)
+        try devices(Self.list(filter, after: deviceID, limit: limit))
+    }
+
+    private func devices(_ call: Call) throws(RegistryError) -> [Device] {
+        try rereading { () throws(RegistryError) in
+            let rows = try ask([call])[0]
+            let rests = try addressRests(in: rows, from: 0)
+            return try rows.map { (row) throws(RegistryError) in try Self.decodeDevice(row, rests) }
+        }
     }
 
     /// How many devices there are.
@@ -178,11 +199,12 @@ extension PostgresRegistry {
             """, parameters)
     }
 
-    /// Reads the columns of `deviceColumns`.
-    static func decodeDevice(_ row: Row) throws(RegistryError) -> Device {
+    /// Reads the columns of `deviceColumns`, and the rest of the address that belongs to the row.
+    static func decodeDevice(_ row: Row, _ rests: [Int: AddressRest]) throws(RegistryError) -> Device {
         let names = Device.readColumnCount
         return try Device(
             row, from: 0, app: row.text(names), identityPoolID: row.optionalText(names + 1),
-            identityID: row.optionalText(names + 2))
+            identityID: row.optionalText(names + 2)
+        ) { () throws(RegistryError) in rests[row.number] }
     }
 }

@@ -8,11 +8,13 @@ extension PostgresRegistry {
         guard !tokens.isEmpty else { return }
         try writing(durable: true) { (transaction) throws(RegistryError) in
             let rows = try transaction.run([TokenCalls.lockDevices(tokens.map(\.deviceID))])[0]
+            let rests = try addressRests(in: rows, from: 0)
             let found = Dictionary(rows.map { ($0.bytes(0), $0) }, uniquingKeysWith: { first, _ in first })
             var plan = TokenPlan()
             for token in tokens {
                 guard let row = found[Array(token.deviceID.utf8)] else { throw RegistryError.noDevice(token.deviceID) }
-                let device = try Recipient(row, from: 0, app: row.text(4))
+                let rest = rests[row.number]
+                let device = try Recipient(row, from: 0, app: row.text(4)) { () throws(RegistryError) in rest }
                 try RegistryRules.check(token, platform: device.platform, alertToken: device.token)
                 plan.add(token, app: row.integer(3))
             }

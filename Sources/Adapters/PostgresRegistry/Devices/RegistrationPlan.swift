@@ -59,14 +59,14 @@ struct RegistrationPlan {
     private mutating func apply(_ new: NumberedRegistration) {
         let device = new.registration.device
         let name = Array(device.deviceID.utf8)
-        let token = TokenKey(token: device.token.bytes, app: new.app)
+        let token = TokenKey(token: AddressKey(device.token, device.platform).bytes, app: new.app)
         if let other = slotsByToken[token], slotsByDevice[name] != other { remove(other) }
         if let index = slotsByDevice[name] {
-            renew(index, new)
+            renew(index, new, token)
         } else {
             let stored = StoredDevice(
                 row: Self.noRow, deviceID: device.deviceID, token: token.token, app: new.app, pool: new.pool,
-                identity: new.identity, userID: device.userID)
+                identity: new.identity, userID: device.userID, hasAddressRest: false)
             add(Slot(stored: stored, registration: new))
         }
         guard let index = slotsByDevice[name] else { return }
@@ -76,7 +76,7 @@ struct RegistrationPlan {
         learn(new.registration)
     }
 
-    private mutating func renew(_ index: Int, _ new: NumberedRegistration) {
+    private mutating func renew(_ index: Int, _ new: NumberedRegistration, _ token: TokenKey) {
         var slot = slots[index]
         slotsByToken[TokenKey(token: slot.stored.token, app: slot.stored.app)] = nil
         if slot.stored.identity != new.identity { slot.changesIdentity = true }
@@ -96,12 +96,12 @@ struct RegistrationPlan {
         if !slot.stored.userID.hasBytes(of: userID) || slot.stored.app != new.app { slot.changesUser = true }
         slot.registration = new
         slot.stored.userID = userID
-        slot.stored.token = new.registration.device.token.bytes
+        slot.stored.token = token.token
         slot.stored.app = new.app
         slot.stored.pool = new.pool
         slot.stored.identity = new.identity
         slots[index] = slot
-        slotsByToken[TokenKey(token: slot.stored.token, app: slot.stored.app)] = index
+        slotsByToken[token] = index
     }
 
     private mutating func remove(_ index: Int) {
@@ -133,6 +133,18 @@ struct RegistrationPlan {
 
     /// The rows of devices whose further tokens end.
     var rowsLosingTokens: [Int64] { kept { $0.losesTokens && $0.stored.row != Self.noRow }.map(\.stored.row) }
+
+    /// The rows of devices whose addresses have no rest any more.
+    var rowsLosingAddressRests: [Int64] {
+        kept { $0.stored.hasAddressRest && $0.registration.map { $0.addressRest == nil } ?? false }.map(\.stored.row)
+    }
+
+    /// The rests of addresses, by the device's identifier.
+    var addressRests: [(deviceID: String, rest: AddressRest)] {
+        kept { _ in true }.compactMap { slot in
+            slot.registration?.addressRest.map { (slot.stored.deviceID, $0) }
+        }
+    }
 
     /// The rows of devices that had another user, or app.
     var rowsChangingUser: [Int64] { kept { $0.changesUser && $0.stored.row != Self.noRow }.map(\.stored.row) }
@@ -194,6 +206,9 @@ struct NumberedRegistration {
     let app: Int64
     let pool: Int64?
     let identity: Int64?
+
+    /// What the key of its address has no room for.
+    var addressRest: AddressRest? { AddressRest(registration.device.token, registration.device.platform) }
 }
 
 /// A stored device, with the numbers of its app, pool and identity.
@@ -202,7 +217,7 @@ struct StoredDevice {
     var row: Int64
     /// Its identifier.
     var deviceID: String
-    /// Its token.
+    /// The key of its address.
     var token: [UInt8]
     /// Its app.
     var app: Int64
@@ -212,24 +227,28 @@ struct StoredDevice {
     var identity: Int64?
     /// Its user.
     var userID: String?
+    /// Whether its address had a rest when it was read.
+    var hasAddressRest: Bool
 
     /// The columns of `device d` that `init` reads.
-    static let columns = "d.id, d.device_id, d.token, d.app, d.identity_pool, d.identity, d.user_id"
+    static let columns = "d.id, \(Recipient.readColumns), d.app, d.identity_pool, d.identity, d.user_id"
 
     /// Reads a row.
     init(_ row: Row) {
         self.row = row.integer(0)
         deviceID = row.text(1)
-        token = row.bytes(2)
-        app = row.integer(3)
-        pool = row.optionalInteger(4)
-        identity = row.optionalInteger(5)
-        userID = row.optionalText(6)
+        token = row.bytes(3)
+        app = row.integer(4)
+        pool = row.optionalInteger(5)
+        identity = row.optionalInteger(6)
+        userID = row.optionalText(7)
+        hasAddressRest = Recipient.hasAddressRest(row, from: 1)
     }
 
     /// Creates a value.
     init(
-        row: Int64, deviceID: String, token: [UInt8], app: Int64, pool: Int64?, identity: Int64?, userID: String?
+        row: Int64, deviceID: String, token: [UInt8], app: Int64, pool: Int64?, identity: Int64?, userID: String?,
+        hasAddressRest: Bool
     ) {
         self.row = row
         self.deviceID = deviceID
@@ -238,5 +257,6 @@ struct StoredDevice {
         self.pool = pool
         self.identity = identity
         self.userID = userID
+        self.hasAddressRest = hasAddressRest
     }
 }

@@ -87,7 +87,7 @@ enum StoringCalls {
             """, [.text(deviceID)])
     }
 
-    /// Reads the devices that have one of the identifiers, or one of the tokens in its app, and makes others wait.
+    /// Reads the devices that have one of the identifiers, or one of the addresses in its app, and makes others wait.
     static func lockDevices(_ devices: [Device]) -> Call {
         Call(
             """
@@ -98,7 +98,10 @@ enum StoringCalls {
                 JOIN app a ON a.name = r.app JOIN device x ON x.token = r.token AND x.app = a.id)
             ORDER BY d.id FOR UPDATE
             """,
-            [.texts(devices.map(\.deviceID)), .byteLists(devices.map(\.token.bytes)), .texts(devices.map(\.app))])
+            [
+                .texts(devices.map(\.deviceID)),
+                .byteLists(devices.map { AddressKey($0.token, $0.platform).bytes }), .texts(devices.map(\.app)),
+            ])
     }
 
     // MARK: Devices

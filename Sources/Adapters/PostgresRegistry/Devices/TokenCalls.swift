@@ -99,7 +99,7 @@ enum TokenCalls {
                 UNION ALL
                 SELECT t.kind, d.platform FROM device_token t JOIN device d ON d.id = t.device
                 WHERE t.token = r.token AND t.app = a.id) x
-            """, [.byteLists(tokens.map(\.bytes)), .text(app)])
+            """, [.byteLists(tokens.map { AddressKey(ofUnknownPlatform: $0).bytes }), .text(app)])
     }
 
     /// Removes dead tokens that are no alert tokens.
@@ -122,7 +122,8 @@ enum TokenCalls {
 
     /// Removes the devices of dead alert tokens.
     static func pruneDevices(_ deadTokens: [DeadToken]) -> Call {
-        Call(
+        let keys = deadTokens.map { AddressKey($0.token, $0.platform) }
+        return Call(
             """
             DELETE FROM device d
             USING unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[]) r(app, platform, token, since)
@@ -131,8 +132,8 @@ enum TokenCalls {
                 AND (r.since IS NULL OR d.registered_at < r.since)
             """,
             [
-                .texts(deadTokens.map(\.app)), .integers(deadTokens.map(\.platform.registryNumber)),
-                .byteLists(deadTokens.map(\.token.bytes)), .optionalIntegers(deadTokens.map(\.deadSinceMilliseconds)),
+                .texts(deadTokens.map(\.app)), .integers(keys.map(\.platformNumber)), .byteLists(keys.map(\.bytes)),
+                .optionalIntegers(deadTokens.map(\.deadSinceMilliseconds)),
             ])
     }
 }

@@ -6,8 +6,9 @@ extension PostgresRegistry {
     /// Finds the devices to notify for a batch of audiences.
     public func resolve(_ requests: [AudienceRequest], limit: Int) throws(RegistryError) -> [AudiencePage] {
         guard !requests.isEmpty else { return [] }
-        let resolution = AudienceResolution(registry: self, requests: requests, limit: limit)
-        return try resolution.resolve()
+        return try rereading { () throws(RegistryError) in
+            try AudienceResolution(registry: self, requests: requests, limit: limit).resolve()
+        }
     }
 
     /// Counts the devices of one page of a whole audience, and finds where it ends.
@@ -85,6 +86,7 @@ final class AudienceResolution {
 
     /// Adds the devices of an answer to their pages, and the made-up ones between them.
     private func fill(from rows: Rows, _ question: AudienceQuestion) throws(RegistryError) {
+        let rests = try registry.addressRests(in: rows, from: 3)
         var row = 0
         for probe in question.asked {
             var isFound = false
@@ -92,7 +94,7 @@ final class AudienceResolution {
                 isFound = true
                 if !isComplete(probe.request), question.isMember(probe, rows, row) {
                     let end = question.position(probe, rows.integer(row, 2))
-                    try addRow(rows, row, request: probe.request, end: end, question)
+                    try addRow(rows, row, rests, request: probe.request, end: end, question)
                 }
                 row += 1
             }
@@ -112,11 +114,11 @@ final class AudienceResolution {
 
     /// Does the same with the device of a row, which is read only if it is wanted.
     private func addRow(
-        _ rows: Rows, _ row: Int, request: Int, end: Int64, _ question: AudienceQuestion
+        _ rows: Rows, _ row: Int, _ rests: [Int: AddressRest], request: Int, end: Int64, _ question: AudienceQuestion
     ) throws(RegistryError) {
         if let excluded = requests[request].excludedDeviceID, rows.bytes(row, 3).elementsEqual(excluded.utf8) { return }
         guard reserveSlot(request, end: end), !isCounting else { return }
-        pages[request].devices.append(try decodeRecipient(rows, row))
+        pages[request].devices.append(try decodeRecipient(rows, row, rests))
         if question.isOfKnownDataset(rows, row) { pages[request].isOfKnownDataset = true }
     }
 
@@ -132,9 +134,11 @@ final class AudienceResolution {
         return true
     }
 
-    private func decodeRecipient(_ rows: Rows, _ row: Int) throws(RegistryError) -> Recipient {
+    private func decodeRecipient(
+        _ rows: Rows, _ row: Int, _ rests: [Int: AddressRest]
+    ) throws(RegistryError) -> Recipient {
         if !rows.bytes(row, 6).elementsEqual(lastApp.utf8) { lastApp = rows.text(row, 6) }
-        return try Recipient(rows[row], from: 3, app: lastApp)
+        return try Recipient(rows[row], from: 3, app: lastApp) { () throws(RegistryError) in rests[row] }
     }
 }
 
@@ -285,7 +289,10 @@ extension AudienceResolution {
         return AudienceQuestion(
             call: { [self] probes in
                 AudienceCalls.tokenDevices(
-                    numbers(probes) + [.byteLists(probes.map { token($0)?.bytes ?? [] }), apps(probes)])
+                    numbers(probes) + [
+                        .byteLists(probes.map { token($0).map { AddressKey(ofUnknownPlatform: $0).bytes } ?? [] }),
+                        apps(probes),
+                    ])
             },
             makeUp: { [self] probe in
                 guard case .tokens(_, let app) = requests[probe.request].audience, let token = token(probe),

@@ -7,7 +7,9 @@ extension PostgresRegistry {
         _ requests: [SubscriberRequest], limit: Int
     ) throws(RegistryError) -> [SubscriberPage] {
         guard !requests.isEmpty else { return [] }
-        return try SubscriberResolution(registry: self, requests: requests, limit: limit).resolve()
+        return try rereading { () throws(RegistryError) in
+            try SubscriberResolution(registry: self, requests: requests, limit: limit).resolve()
+        }
     }
 }
 
@@ -64,10 +66,13 @@ final class SubscriberResolution {
     }
 
     private func add(_ rows: Rows) throws(RegistryError) {
+        let rests = try registry.addressRests(in: rows, from: 3)
         for row in rows {
             let request = Int(row.integer(0))
             guard !isComplete(request), !isBeyond(request, row.integer(7), row.integer(2)) else { continue }
-            let recipient = try Recipient(row, from: 3, app: row.text(6))
+            let recipient = try Recipient(row, from: 3, app: row.text(6)) { () throws(RegistryError) in
+                rests[row.number]
+            }
             guard !recipient.deviceID.hasBytes(of: requests[request].excludedDeviceID) else { continue }
             found[request].append(
                 Found(recipient: recipient, device: row.integer(2), subscription: row.integer(7)))

@@ -131,20 +131,18 @@ struct CognitoRegistration {
     let platform: Platform
     let token: DeviceToken
 
-    /// Reads a platform and a token as Amazon Cognito's clients send them.
+    /// Reads a platform, one of Amazon Cognito's four, and a token.
     init(
         platform platformName: String?, token text: String?, _ courier: CourierTokens
     ) throws(CognitoError) {
         guard let platformName, !platformName.isEmpty else {
-            throw .invalidParameter("Platform is missing; it is APNS, APNS_SANDBOX or GCM.")
+            throw .invalidParameter("Platform is missing; it is APNS, APNS_SANDBOX, GCM or ADM.")
         }
         guard let text, !text.isEmpty else { throw .invalidParameter("Token is missing.") }
-        guard platformName != "ADM" else {
-            throw .invalidParameter("Platform ADM is not supported; it is APNS, APNS_SANDBOX or GCM.")
-        }
-        guard let platform = Platform(rawValue: platformName), platform.isAPNs || platform == .gcm else {
+        let known: [Platform] = [.apns, .apnsSandbox, .gcm, .adm]
+        guard let platform = Platform(rawValue: platformName), known.contains(platform) else {
             throw .invalidParameter(
-                "Platform '\(platformName.prefix(40))' is not known; it is APNS, APNS_SANDBOX or GCM.")
+                "Platform '\(platformName.prefix(40))' is not known; it is APNS, APNS_SANDBOX, GCM or ADM.")
         }
         self.platform = platform
         do throws(PlatformTokenError) {

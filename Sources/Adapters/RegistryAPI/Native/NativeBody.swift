@@ -109,7 +109,11 @@ struct NativeBody {
         return texts
     }
 
-    private func value(_ name: StaticString) -> JSONValue? {
+    /// Whether a member is there and not null.
+    func has(_ name: String) -> Bool { object.contains { $0.key == name && !$0.value.isNull } }
+
+    /// A member of any type, for a reader of its own; nil if it is not there or null.
+    func value(_ name: StaticString) -> JSONValue? {
         guard let value = object[name], !value.isNull else { return nil }
         return value
     }

@@ -5,8 +5,8 @@ import PushCore
 
 extension NativeHandler {
     private static let deviceNames = [
-        "platform", "token", "app", "identityPoolId", "identityId", "userId", "datasets", "topics",
-        "tokens",
+        "platform", "token", "target", "subscription", "applicationServerKey", "app", "identityPoolId", "identityId",
+        "userId", "datasets", "topics", "tokens",
     ]
 
     // MARK: One device
@@ -45,19 +45,9 @@ extension NativeHandler {
             throw NativeProblem(.invalid, "\"identityPoolId\" is a pool of another app.")
         }
         return Device(
-            deviceID: deviceID, platform: platform, token: try deviceToken(try body.required("token"), platform),
-            app: app.name, identityPoolID: pool, identityID: try body.string("identityId"),
-            userID: try body.string("userId"), registeredAtMilliseconds: context.nowMilliseconds)
-    }
-
-    func deviceToken(
-        _ text: String, _ platform: Platform, member: String = "token"
-    ) throws(NativeProblem) -> DeviceToken {
-        do throws(PlatformTokenError) {
-            return try PlatformToken.read(text, platform: platform, context.courierTokens)
-        } catch {
-            throw NativeProblem(.invalid, "\"\(member)\": \(error.message)")
-        }
+            deviceID: deviceID, platform: platform, token: try address(from: body, platform, app: app), app: app.name,
+            identityPoolID: pool, identityID: try body.string("identityId"), userID: try body.string("userId"),
+            registeredAtMilliseconds: context.nowMilliseconds)
     }
 
     /// `getDevice`.
@@ -160,9 +150,13 @@ extension NativeHandler {
 
     /// The members of a device, with only the beginning of its token: the whole one lets its holder push to it.
     private static func write(_ device: Device, to writer: inout JSONWriter) {
-        for (name, value) in device.texts(token: device.token.description) {
+        for (name, value) in device.texts(token: device.token.excerpt(for: device.platform)) {
             writer.key(name)
             writer.string(value)
+        }
+        if let end = device.token.details?.expiresAtMilliseconds {
+            writer.key("expiresAt")
+            writer.integer(end)
         }
         writer.key("registeredAt")
         writer.integer(device.registeredAtMilliseconds)

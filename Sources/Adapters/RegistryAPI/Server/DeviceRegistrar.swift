@@ -32,7 +32,7 @@ struct DeviceRegistrar {
     func register(
         _ token: DeviceToken, platform: Platform, for holder: Holder, nowMilliseconds: Int64
     ) throws(RegistryError) -> String {
-        let old = try device(with: token)
+        let old = try registry.device(at: token, platform: platform, app: app)
         var device: Device
         if let old, isHeld(old, by: holder) {
             device = old
@@ -42,7 +42,7 @@ struct DeviceRegistrar {
             device.registeredAtMilliseconds = nowMilliseconds
         } else {
             device = Device(
-                deviceID: identifier(token, holder), platform: platform, token: token, app: app,
+                deviceID: identifier(AddressKey(token, platform), holder), platform: platform, token: token, app: app,
                 registeredAtMilliseconds: nowMilliseconds)
         }
         switch holder {
@@ -85,23 +85,17 @@ struct DeviceRegistrar {
         }
     }
 
-    private func device(with token: DeviceToken) throws(RegistryError) -> Device? {
-        let request = AudienceRequest(audience: .tokens([token], app: app))
-        guard let found = try registry.resolve([request], limit: 1).first?.devices.first else { return nil }
-        return try registry.device(found.deviceID)
-    }
-
-    /// An identifier that depends on the token and on who uses the device.
+    /// An identifier that depends on the address and on who uses the device.
     ///
-    /// Registering again gives the same, even at the same time in two processes. It tells nothing of the token, which
-    /// is a secret of 32 random bytes.
-    private func identifier(_ token: DeviceToken, _ holder: Holder) -> String {
+    /// Registering again gives the same, even at the same time in two processes. It tells nothing of the address, which
+    /// is a secret with at least as many random bits.
+    private func identifier(_ key: AddressKey, _ holder: Holder) -> String {
         let name =
             switch holder {
             case .identity(let identity, let pool): "\(pool)\n\(identity)"
             case .user(let user): "user\n\(user)"
             }
-        let text = Array("apus device\n\(app)\n\(name)\n".utf8) + token.bytes
+        let text = Array("apus device\n\(app)\n\(name)\n".utf8) + key.bytes
         return RandomIdentifier.uuidText(SHA256Digest.digest(text))
     }
 }

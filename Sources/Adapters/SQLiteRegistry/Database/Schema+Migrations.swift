@@ -14,6 +14,10 @@ extension Schema {
             version: 2, summary: "Reports of processes, the audit log and pauses, for operators",
             impact: "Adds three empty tables, at once.", minimumProgramSchema: 1, up: operations,
             down: "DROP TABLE pause; DROP TABLE audit_entry; DROP TABLE worker_report;"),
+        SchemaMigration(
+            version: 3, summary: "Addresses of ADM and Web Push, installation IDs, and long tokens",
+            impact: "Adds an empty table and replaces a view, at once.", minimumProgramSchema: 1, up: addresses,
+            down: addressesUndone),
     ])
 
     /// The migrations that were done, from the first that found a registry.

@@ -287,8 +287,8 @@ extension Schema {
         ) WITHOUT ROWID;
         """
 
-    /// Views with names in place of numbers, for people who open the file with sqlite3.
-    private static let views = """
+    /// The view of devices before the migration 3.
+    static let registeredDeviceBefore = """
         CREATE VIEW registered_device AS
             SELECT d.device_id, p.name AS platform, hex(d.token) AS token, a.name AS app, o.name AS identity_pool,
                 n.name AS identity, d.user_id, datetime(d.registered_at / 1000, 'unixepoch') AS registered_at
@@ -297,6 +297,11 @@ extension Schema {
             JOIN app a ON a.id = d.app
             LEFT JOIN identity_pool o ON o.id = d.identity_pool
             LEFT JOIN identity n ON n.id = d.identity;
+        """
+
+    /// Views with names in place of numbers, for people who open the file with sqlite3.
+    private static let views = """
+        \(registeredDeviceBefore)
         CREATE VIEW subscribed_dataset AS
             SELECT d.device_id, n.name AS identity, s.name AS dataset
             FROM dataset_subscription u

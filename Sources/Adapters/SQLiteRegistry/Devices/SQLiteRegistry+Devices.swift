@@ -1,10 +1,11 @@
-import Notifications
+public import Notifications
 public import PushCore
 
 extension SQLiteRegistry {
     /// Adds devices, or renews those with the same `deviceID`, all or none.
     public func upsert(_ devices: [Device]) throws(RegistryError) {
         for device in devices { try RegistryRules.check(device) }
+        try requireSchema(forAddressesOf: devices)
         try writing(durable: true) { () throws(RegistryError) in
             for device in devices { _ = try store(device) }
         }
@@ -13,6 +14,7 @@ extension SQLiteRegistry {
     /// Adds or renews devices and subscribes them, all or none.
     public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
         for registration in registrations { try RegistryRules.check(registration) }
+        try requireSchema(forAddressesOf: registrations.lazy.map(\.device))
         try writing(durable: true) { () throws(RegistryError) in
             for registration in registrations {
                 let stored = try store(registration.device)
@@ -43,9 +45,10 @@ extension SQLiteRegistry {
                 """)
             var removed = try pruneFurtherTokens(deadTokens)
             for deadToken in deadTokens where deadToken.kind == .alert {
-                statement.bind(1, deadToken.token.bytes)
+                let key = AddressKey(deadToken.token, deadToken.platform)
+                statement.bind(1, key.bytes)
                 statement.bind(2, deadToken.app)
-                statement.bind(3, deadToken.platform.registryNumber)
+                statement.bind(3, key.platformNumber)
                 statement.bind(4, deadToken.deadSinceMilliseconds)
                 removed += try statement.run()
             }
@@ -62,6 +65,22 @@ extension SQLiteRegistry {
                 WHERE d.device_id = ?
                 """)
             statement.bind(1, deviceID)
+            defer { statement.reset() }
+            guard try statement.step() else { return nil }
+            return try decodeDevice(statement).device
+        }
+    }
+
+    /// The device of an app that has an address, or nil.
+    public func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                SELECT \(DeviceRow.columns), n.name FROM device d LEFT JOIN identity n ON n.id = d.identity
+                WHERE d.token = ? AND d.app = (SELECT id FROM app WHERE name = ?)
+                """)
+            statement.bind(1, AddressKey(token, platform).bytes)
+            statement.bind(2, app)
             defer { statement.reset() }
             guard try statement.step() else { return nil }
             return try decodeDevice(statement).device
@@ -125,10 +144,11 @@ extension SQLiteRegistry {
         if let pool { poolName = try pools.name(of: pool) }
         let device = try Device(
             row, from: first + 4, app: try apps.name(of: app), identityPoolID: poolName,
-            identityID: pool == nil ? nil : row.optionalText(first + DeviceRow.columnCount))
+            identityID: pool == nil ? nil : row.optionalText(first + DeviceRow.columnCount),
+            rest: { () throws(RegistryError) in try addressRest(of: row.integer(first)) })
         let stored = StoredDevice(
             row: row.integer(first), app: app, pool: pool, identity: row.optionalInteger(first + 3),
-            userID: device.userID)
+            userID: device.userID, hasAddressRest: Recipient.hasAddressRest(row, from: first + 4))
         return DeviceRow(device: device, stored: stored)
     }
 
@@ -142,6 +162,18 @@ extension SQLiteRegistry {
     func decodeRecipient(_ row: Statement, app: String? = nil) throws(RegistryError) -> RecipientRow {
         let name: String
         if let app { name = app } else { name = try apps.name(of: row.integer(5)) }
-        return RecipientRow(recipient: try Recipient(row, from: 2, app: name), row: row.integer(1))
+        let recipient = try Recipient(row, from: 2, app: name) { () throws(RegistryError) in
+            try addressRest(of: row.integer(1))
+        }
+        return RecipientRow(recipient: recipient, row: row.integer(1))
+    }
+
+    /// The rest of the address of a device, by its row.
+    func addressRest(of device: Int64) throws(RegistryError) -> AddressRest? {
+        let statement = try statements.statement(
+            "SELECT \(AddressRest.readColumns) FROM device_address x WHERE x.device = ?")
+        statement.bind(1, device)
+        defer { statement.reset() }
+        return try statement.step() ? AddressRest(statement, from: 0) : nil
     }
 }

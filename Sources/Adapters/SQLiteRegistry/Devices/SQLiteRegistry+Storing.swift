@@ -13,16 +13,22 @@ extension SQLiteRegistry {
             pool = try pools.identifierAdding(poolName)
             identity = try identities.identifierAdding(identityName)
         }
-        try removeOtherDevices(with: device.token, app: app, than: device.deviceID)
+        try removeOtherDevices(than: device, app: app)
         guard let old = try storedDevice(device.deviceID) else {
             let stored = try insert(
-                device, StoredDevice(row: 0, app: app, pool: pool, identity: identity, userID: device.userID))
+                device,
+                StoredDevice(
+                    row: 0, app: app, pool: pool, identity: identity, userID: device.userID, hasAddressRest: false))
+            try storeAddressRest(of: device, stored)
             if device.userID != nil { try inheritTopics(device: stored.row) }
             try checkDevices(of: stored, before: nil)
             return stored
         }
-        let new = StoredDevice(row: old.row, app: app, pool: pool, identity: identity, userID: device.userID)
+        let new = StoredDevice(
+            row: old.row, app: app, pool: pool, identity: identity, userID: device.userID,
+            hasAddressRest: old.hasAddressRest)
         try update(device, new)
+        try storeAddressRest(of: device, new)
         if old.identity != new.identity || old.pool != new.pool {
             try run("DELETE FROM dataset_subscription WHERE device = ?", new.row)
         }
@@ -47,13 +53,17 @@ extension SQLiteRegistry {
     /// The numbers of a device, or nil.
     func storedDevice(_ deviceID: String) throws(RegistryError) -> StoredDevice? {
         let statement = try statements.statement(
-            "SELECT id, app, identity_pool, identity, user_id FROM device WHERE device_id = ?")
+            """
+            SELECT d.id, d.app, d.identity_pool, d.identity, d.user_id, \(Recipient.readColumns) FROM device d
+            WHERE d.device_id = ?
+            """)
         statement.bind(1, deviceID)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return StoredDevice(
             row: statement.integer(0), app: statement.integer(1), pool: statement.optionalInteger(2),
-            identity: statement.optionalInteger(3), userID: statement.optionalText(4))
+            identity: statement.optionalInteger(3), userID: statement.optionalText(4),
+            hasAddressRest: Recipient.hasAddressRest(statement, from: 5))
     }
 
     /// Makes a dataset known, and subscribes the devices that wait for datasets to come.
@@ -148,14 +158,30 @@ extension SQLiteRegistry {
         return connection.lastInsertedRow
     }
 
-    private func removeOtherDevices(
-        with token: DeviceToken, app: Int64, than deviceID: String
-    ) throws(RegistryError) {
+    /// Removes the device that had the address of this one in its app.
+    private func removeOtherDevices(than device: Device, app: Int64) throws(RegistryError) {
         let statement = try statements.statement(
             "DELETE FROM device WHERE token = ? AND app = ? AND device_id <> ?")
-        statement.bind(1, token.bytes)
+        statement.bind(1, AddressKey(device.token, device.platform).bytes)
         statement.bind(2, app)
-        statement.bind(3, deviceID)
+        statement.bind(3, device.deviceID)
+        try statement.run()
+    }
+
+    /// Keeps what the key of a device's address has no room for, or forgets what it had no room for before.
+    private func storeAddressRest(of device: Device, _ stored: StoredDevice) throws(RegistryError) {
+        guard let rest = AddressRest(device.token, device.platform) else {
+            if stored.hasAddressRest { try run("DELETE FROM device_address WHERE device = ?", stored.row) }
+            return
+        }
+        let columns = AddressRest.storedColumns
+        let statement = try statements.statement(
+            """
+            INSERT OR REPLACE INTO device_address (device, \(columns.names()))
+            VALUES (?1, \(columns.parameters(from: 2)))
+            """)
+        statement.bind(1, stored.row)
+        statement.bind(columns, of: rest, from: 2)
         try statement.run()
     }
 
@@ -213,4 +239,6 @@ struct StoredDevice: Equatable {
     var identity: Int64?
     /// The name of its user, if it has one.
     @ByBytes var userID: String?
+    /// Whether its address had a rest when it was read.
+    var hasAddressRest: Bool
 }

@@ -40,7 +40,9 @@ extension SQLiteRegistry {
         defer { statement.reset() }
         guard try statement.step() else { throw RegistryError.noDevice(token.deviceID) }
         let (row, app) = (statement.integer(0), statement.integer(1))
-        let device = try Recipient(statement, from: 2, app: try apps.name(of: app))
+        let device = try Recipient(statement, from: 2, app: try apps.name(of: app)) { () throws(RegistryError) in
+            try addressRest(of: row)
+        }
         try RegistryRules.check(token, platform: device.platform, alertToken: device.token)
         return (row, app)
     }
@@ -91,7 +93,7 @@ extension SQLiteRegistry {
                 """)
             var found: [RegisteredToken] = []
             for token in Set(tokens) {
-                statement.bind(1, token.bytes)
+                statement.bind(1, AddressKey(ofUnknownPlatform: token).bytes)
                 statement.bind(2, appNumber)
                 try statement.forEachRow { row throws(RegistryError) in
                     found.append(try RegisteredToken(row, from: 0, token: token))

@@ -261,14 +261,15 @@ extension AudienceResolution {
             guard case .tokens(let list, let app) = requests[index].audience else { continue }
             let appNumber = try registry.apps.identifier(of: app) ?? Self.unknown
             let only = try requests[index].onlyDeviceIDs.map { ids throws(RegistryError) in
-                try tokens(meantBy: ids, app: appNumber)
+                try keys(meantBy: ids, app: appNumber)
             }
             for element in FirstOccurrences(of: list, from: Int(position(index))) {
-                if let only, !only.contains(list[element]) { continue }
+                let key = AddressKey(ofUnknownPlatform: list[element]).bytes
+                if let only, !only.contains(key) { continue }
                 if buffer.isFull { try fillTokens() }
                 if isComplete(index) || isBeyond(Int64(element + 1), request: index) { break }
                 buffer.append(
-                    request: index, element: element, name: list[element].bytes, numbers: (appNumber, 0, 0, 0))
+                    request: index, element: element, name: key, numbers: (appNumber, 0, 0, 0))
             }
         }
         try fillTokens()
@@ -283,14 +284,15 @@ extension AudienceResolution {
         }
     }
 
-    /// The tokens that identifiers of a token audience stand for: a registered device's, or the digits' own.
-    private func tokens(meantBy deviceIDs: [String], app: Int64) throws(RegistryError) -> Set<DeviceToken> {
+    /// The keys of the tokens that identifiers of a token audience stand for: a registered device's, or the digits'
+    /// own.
+    private func keys(meantBy deviceIDs: [String], app: Int64) throws(RegistryError) -> Set<[UInt8]> {
         // Tokens of requests before this one wait in the buffer.
         try fillTokens()
-        var tokens = Set(deviceIDs.compactMap { DeviceToken(hexadecimal: $0) })
+        var keys = Set(deviceIDs.compactMap { DeviceToken(hexadecimal: $0)?.bytes })
         func flush() throws(RegistryError) {
             for (_, found) in try lookUp(registry.queries.deviceOfApp) {
-                if let found { tokens.insert(found.device.token) }
+                if let found { keys.insert(AddressKey(found.device.token, found.device.platform).bytes) }
             }
         }
         for deviceID in deviceIDs {
@@ -298,7 +300,7 @@ extension AudienceResolution {
             if buffer.isFull { try flush() }
         }
         try flush()
-        return tokens
+        return keys
     }
 }
 

@@ -1,5 +1,4 @@
 import EventLoop
-import Glibc
 import JSON
 import PushCore
 
@@ -15,8 +14,12 @@ struct DeviceImportCommand: Command {
             FILE, or with '-', it reads standard input. Members:
 
               deviceId        required, 1 to 256 bytes
-              platform        required: APNS, APNS_SANDBOX, GCM or WEB
-              token           required, hexadecimal digits, 1 to 256 bytes
+              platform        required: APNS, APNS_SANDBOX, GCM, ADM, WEB_PUSH or WEB
+              token           required, but for WEB_PUSH: for GCM and ADM the text, else
+                              hexadecimal digits; those of GCM may be in digits, too
+              target          what Google takes the token for, token or fid; default: what
+                              it looks like
+              subscription    required for WEB_PUSH: the browser's PushSubscription as JSON
               app             required: the app's name in the configuration
               identityPoolId  the identity pool; needs identityId
               identityId      the identity that uses the device
@@ -24,7 +27,6 @@ struct DeviceImportCommand: Command {
               registeredAt    milliseconds since 1970; default: now
               datasets        names of datasets to subscribe to
               topics          names of topics to subscribe to
-
               tokens          further tokens by kind, for example {"voip": "5a11…"}
 
             An invalid line is reported on standard error with its number and the mistake, the
@@ -47,25 +49,16 @@ struct DeviceImportCommand: Command {
     let operands = Operands.optional("FILE")
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        let path = invocation.operands.first ?? "-"
-        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw CommandFailure(.noInput, "cannot read \(path): \(String(cString: strerror(errno)))")
-        }
-        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         let start = MonotonicClock.nowNanoseconds()
-        let reader = DeviceLineReader(descriptor: descriptor, name: path == "-" ? "standard input" : path)
-        let result =
-            if invocation.has(Self.dryRun) {
-                try DeviceImport(reader: reader, courierKey: nil).run { _ in }
-            } else {
-                try DeviceRegistry.use(invocation, mode: .create, quotas: .unlimited) { registry, configuration in
-                    let lines = DeviceImport(reader: reader, courierKey: try registry.courierKey())
-                    let result = try lines.run { try registry.register($0) }
-                    DeviceRegistry.warnUnlessConfigured(result.apps, configuration)
-                    return result
-                }
+        let result = try DeviceLineReader.withFile(invocation.operands.first ?? "-") { reader in
+            if invocation.has(Self.dryRun) { return try DeviceImport(reader: reader, courierKey: nil).run { _ in } }
+            return try DeviceRegistry.use(invocation, mode: .create, quotas: .unlimited) { registry, configuration in
+                let lines = DeviceImport(reader: reader, courierKey: try registry.courierKey())
+                let result = try lines.run { try registry.register($0) }
+                DeviceRegistry.warnUnlessConfigured(result.apps, configuration)
+                return result
             }
+        }
         let seconds = Double(MonotonicClock.nowNanoseconds() - start) / 1e9
         if invocation.isJSON {
             invocation.output.line(DeviceCounts.importing(result, seconds: seconds))

@@ -46,8 +46,8 @@ enum DeviceLine {
 struct DeviceLineMembers {
     /// The members that there are.
     static let names = [
-        "deviceId", "platform", "token", "app", "identityPoolId", "identityId", "userId", "registeredAt", "datasets",
-        "topics", "tokens",
+        "deviceId", "platform", "token", "target", "subscription", "app", "identityPoolId", "identityId", "userId",
+        "registeredAt", "datasets", "topics", "tokens",
     ]
 
     /// The object.
@@ -55,15 +55,12 @@ struct DeviceLineMembers {
 
     /// Puts the device together.
     func registration(now: Int64, courierKey: CourierKey?) throws(DeviceLineProblem) -> DeviceRegistration {
-        let digits = try required("token")
-        guard let token = DeviceToken(hexadecimal: digits) else {
-            throw DeviceLineProblem("\"token\" is invalid: it must be \(DeviceToken.requirement(brokenBy: digits))")
-        }
         let platformName = try required("platform")
         guard let platform = Platform(rawValue: platformName) else {
             let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
             throw DeviceLineProblem("\"platform\" must be one of \(names), not \"\(platformName.prefix(40))\"")
         }
+        let token = try address(platform, now: now)
         if let courierKey, let problem = PlatformToken.problem(of: token, platform: platform, key: courierKey) {
             throw DeviceLineProblem("\"token\" does not fit \"platform\": \(problem)")
         }
@@ -73,6 +70,36 @@ struct DeviceLineMembers {
             userID: try string("userId"), registeredAtMilliseconds: try integer("registeredAt") ?? now)
         return DeviceRegistration(
             device: device, datasetNames: try strings("datasets"), topics: try strings("topics"), tokens: try tokens())
+    }
+
+    /// The members `token` and `target`, or `subscription`.
+    private func address(_ platform: Platform, now: Int64) throws(DeviceLineProblem) -> DeviceToken {
+        let others: [StaticString] = platform == .webPush ? ["token", "target"] : ["subscription"]
+        for name in others where value(name) != nil {
+            throw DeviceLineProblem(
+                "\"\(name)\" is not for \(platform.rawValue): lines of WEB_PUSH have a \"subscription\", all others a "
+                    + "\"token\"")
+        }
+        guard platform == .webPush else {
+            let (text, target) = (try required("token"), try string("target"))
+            return try naming("token") { () throws(PlatformTokenError) in
+                try DeviceTokenText.read(text, platform: platform, target: target)
+            }
+        }
+        guard let value = value("subscription") else { throw DeviceLineProblem("\"subscription\" is missing") }
+        return try naming("subscription") { () throws(PlatformTokenError) in
+            try WebPushSubscription(value).token(nowMilliseconds: now)
+        }
+    }
+
+    private func naming<Value>(
+        _ member: StaticString, _ body: () throws(PlatformTokenError) -> Value
+    ) throws(DeviceLineProblem) -> Value {
+        do throws(PlatformTokenError) {
+            return try body()
+        } catch {
+            throw DeviceLineProblem("\"\(member)\" is invalid: \(error.message)")
+        }
     }
 
     /// The member `tokens`: an object of digits by kind.

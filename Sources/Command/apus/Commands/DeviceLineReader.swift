@@ -32,6 +32,22 @@ final class DeviceLineReader {
         self.name = name
     }
 
+    /// Opens a file, reads it and closes it.
+    ///
+    /// - Parameters:
+    ///   - path: the file; `-` for standard input.
+    ///   - body: reads.
+    /// - Returns: the result of `body`.
+    /// - Throws: `CommandFailure` if the file cannot be opened, and the errors of `body`.
+    static func withFile<Value>(_ path: String, _ body: (DeviceLineReader) throws -> Value) throws -> Value {
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw CommandFailure(.noInput, "cannot read \(path): \(String(cString: strerror(errno)))")
+        }
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        return try body(DeviceLineReader(descriptor: descriptor, name: path == "-" ? "standard input" : path))
+    }
+
     /// The next line, or nil at the end.
     ///
     /// - Returns: the line.

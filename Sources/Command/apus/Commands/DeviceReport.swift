@@ -2,6 +2,7 @@ import Essentials
 import JSON
 import Notifications
 import PushCore
+import RegistryAPI
 
 /// Shows devices and their subscriptions, as text or as JSON.
 ///
@@ -16,9 +17,17 @@ struct DeviceReport {
     ) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        for (name, value) in device.texts(token: token(device.token)) {
+        let subscription = showsToken ? WebPushSubscription(device.token) : nil
+        for (name, value) in device.texts(token: subscription == nil ? token(device) : nil) {
             writer.key(name)
             writer.string(value)
+        }
+        if let subscription {
+            writer.key("subscription")
+            subscription.write(to: &writer)
+        } else if let end = device.token.details?.expiresAtMilliseconds {
+            writer.key("expiresAt")
+            writer.integer(end)
         }
         writer.key("registeredAt")
         writer.integer(device.registeredAtMilliseconds)
@@ -47,7 +56,11 @@ struct DeviceReport {
 
     /// One device in lines of a name and a value.
     func text(_ device: Device, _ tokens: [FurtherToken], _ subscriptions: DatasetSubscriptions) -> String {
-        var rows = device.texts(token: token(device.token)).map { (name: "\($0.name)", value: $0.value) }
+        var rows = device.texts(token: token(device)).map { (name: "\($0.name)", value: $0.value) }
+        if let subscription = WebPushSubscription(device.token) {
+            if showsToken { rows += [("p256dh", subscription.p256dh), ("auth", subscription.auth)] }
+            if let end = subscription.expirationTime { rows.append(("expiresAt", "\(end) ms since 1970")) }
+        }
         rows.append(("registeredAt", "\(device.registeredAtMilliseconds) ms since 1970"))
         for further in tokens { rows.append(("\(further.kind.rawValue) token", token(further.token))) }
         rows.append(("datasets", subscriptions.datasetNames.joined(separator: " ")))
@@ -61,7 +74,7 @@ struct DeviceReport {
     /// One device in one line, its values separated by tabs.
     func line(_ device: Device) -> String {
         [
-            device.deviceID, device.platform.rawValue, device.app, token(device.token), device.identityPoolID ?? "-",
+            device.deviceID, device.platform.rawValue, device.app, token(device), device.identityPoolID ?? "-",
             device.identityID ?? "-", device.userID ?? "-",
         ].map { $0.printable() }.joined(separator: "\t")
     }
@@ -70,6 +83,12 @@ struct DeviceReport {
     static let header = "DEVICE\tPLATFORM\tAPP\tTOKEN\tIDENTITY POOL\tIDENTITY\tUSER"
 
     private func token(_ token: DeviceToken) -> String { showsToken ? token.hexadecimal : token.description }
+
+    private func token(_ device: Device) -> String {
+        showsToken
+            ? DeviceTokenText.write(device.token, platform: device.platform)
+            : device.token.excerpt(for: device.platform)
+    }
 
     private static func write(_ subscriptions: DatasetSubscriptions, to writer: inout JSONWriter) {
         writer.key("datasets")

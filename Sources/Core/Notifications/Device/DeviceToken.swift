@@ -70,6 +70,15 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
         platform.hasTextTokens ? String(decoding: bytes, as: UTF8.self) : hexadecimal
     }
 
+    /// The beginning of the token as its platform writes it, and the length: too little to use it.
+    ///
+    /// It is for the owners of the device; of an endpoint it is the host.
+    public func excerpt(for platform: Platform) -> String {
+        guard platform.hasTextTokens, platform != .webPush else { return description }
+        let start = String(decoding: bytes.prefix(min(8, bytes.count / 2)), as: UTF8.self)
+        return "\(start)…(\(bytes.count) characters)"
+    }
+
     /// The first four bytes and the length: enough to find a token again, too little to use it.
     ///
     /// Of an endpoint it is the host in place of the bytes.

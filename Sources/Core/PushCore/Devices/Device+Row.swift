@@ -4,11 +4,11 @@ extension Device {
     /// The columns that a registration writes, those aside that hold numbers of names.
     public static let storedColumns: [StoredColumn<Device>] = [
         .text("device_id") { $0.deviceID }, .integer("platform") { $0.platform.registryNumber },
-        .bytes("token") { $0.token.bytes }, .text("user_id") { $0.userID },
+        .bytes("token") { AddressKey($0.token, $0.platform).bytes }, .text("user_id") { $0.userID },
         .integer("registered_at") { $0.registeredAtMilliseconds },
     ]
 
-    /// The columns of `device d` that `init(_:from:app:identityPoolID:identityID:)` reads.
+    /// The columns of `device d` that `init(_:from:app:identityPoolID:identityID:rest:)` reads.
     public static let readColumns = "d.device_id, d.platform, d.token, d.user_id, d.registered_at"
     /// How many they are.
     public static let readColumnCount: Int32 = 5
@@ -21,12 +21,14 @@ extension Device {
     ///   - app: its app.
     ///   - identityPoolID: the pool of its identity.
     ///   - identityID: its identity.
+    ///   - rest: asks for the rest of its address; called only if there is one.
     /// - Throws: `RegistryError` with `.corrupt` if the row makes no device.
     @inlinable
     public init(
-        _ row: some RowReader, from first: Int32, app: String, identityPoolID: String?, identityID: String?
+        _ row: some RowReader, from first: Int32, app: String, identityPoolID: String?, identityID: String?,
+        rest: () throws(RegistryError) -> AddressRest?
     ) throws(RegistryError) {
-        let recipient = try Recipient(row, from: first, app: app)
+        let recipient = try Recipient(row, from: first, app: app, rest: rest)
         self.init(
             deviceID: recipient.deviceID, platform: recipient.platform, token: recipient.token, app: app,
             identityPoolID: identityPoolID, identityID: identityID, userID: row.optionalText(first + 3),
@@ -35,7 +37,7 @@ extension Device {
 }
 
 extension Recipient {
-    /// The columns of `device d` that `init(_:from:app:)` reads.
+    /// The columns of `device d` that `init(_:from:app:rest:)` reads.
     public static let readColumns = "d.device_id, d.platform, d.token"
 
     /// Reads the parts of a device that a push needs.
@@ -44,13 +46,36 @@ extension Recipient {
     ///   - row: the row.
     ///   - first: where `readColumns` begin.
     ///   - app: its app.
-    /// - Throws: `RegistryError` with `.corrupt` if the row makes no device.
+    ///   - rest: asks for the rest of its address; called only if there is one.
+    /// - Throws: `RegistryError` with `.corrupt` if the row makes no device, or its address has lost its rest.
     @inlinable
-    public init(_ row: some RowReader, from first: Int32, app: String) throws(RegistryError) {
-        guard let platform = Platform(registryNumber: row.integer(first + 1)),
-            let token = DeviceToken(bytes: row.bytes(first + 2))
-        else { throw row.corrupt("the device \"\(row.text(first))\" has a bad platform or token") }
-        self.init(deviceID: row.text(first), platform: platform, token: token, app: app)
+    public init(
+        _ row: some RowReader, from first: Int32, app: String, rest: () throws(RegistryError) -> AddressRest?
+    ) throws(RegistryError) {
+        switch AddressKey.read(platformNumber: row.integer(first + 1), row.bytes(first + 2)) {
+        case .address(let platform, let token):
+            self.init(deviceID: row.text(first), platform: platform, token: token, app: app)
+        case .digest(let mark):
+            guard let token = try rest()?.token(mark) else {
+                throw row.corrupt(
+                    "the device \"\(row.text(first))\" has lost its address, for example to a copy by an older Apus: "
+                        + "register it again or remove it")
+            }
+            self.init(deviceID: row.text(first), platform: mark.platform, token: token, app: app)
+        case nil: throw row.corrupt("the device \"\(row.text(first))\" has a bad platform or token")
+        }
+    }
+
+    /// Whether the address of a row has a rest, which `init(_:from:app:rest:)` asks for.
+    ///
+    /// - Parameters:
+    ///   - row: the row.
+    ///   - first: where `readColumns` begin.
+    public static func hasAddressRest(_ row: some RowReader, from first: Int32) -> Bool {
+        guard row.integer(first + 1) == Platform.webPush.registryNumber,
+            case .digest = AddressKey.read(platformNumber: row.integer(first + 1), row.bytes(first + 2))
+        else { return false }
+        return true
     }
 }
 
@@ -77,38 +102,22 @@ extension RegisteredToken {
     ///
     /// - Throws: `RegistryError` with `.corrupt` if the row says neither.
     public init(_ row: some RowReader, from first: Int32, token: DeviceToken) throws(RegistryError) {
+        let key = AddressKey(ofUnknownPlatform: token)
         guard let kind = TokenKind(rawValue: row.text(first)),
-            let platform = Platform(registryNumber: row.integer(first + 1))
+            let platform = AddressKey.platform(number: row.integer(first + 1), key.bytes)
         else { throw row.corrupt("a token has a bad kind or platform") }
         self.init(token: token, kind: kind, platform: platform)
     }
 }
 
 extension Platform {
-    /// The number of the platform in the table `platform`.
-    @inlinable
+    /// The number of the platform in the table `platform`, which several share (`AddressKey`).
     public var registryNumber: Int64 {
         switch self {
         case .apns: 0
         case .apnsSandbox: 1
-        case .gcm: 2
+        case .gcm, .adm, .webPush: 2
         case .courier: 3
-        case .adm: 4
-        case .webPush: 5
-        }
-    }
-
-    /// The platform with a number, or nil.
-    @inlinable
-    public init?(registryNumber: Int64) {
-        switch registryNumber {
-        case 0: self = .apns
-        case 1: self = .apnsSandbox
-        case 2: self = .gcm
-        case 3: self = .courier
-        case 4: self = .adm
-        case 5: self = .webPush
-        default: return nil
         }
     }
 }

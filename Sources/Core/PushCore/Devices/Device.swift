@@ -40,12 +40,14 @@ public struct Device: Hashable, Sendable {
 extension Device {
     /// Its values that are texts, by the names that they have in JSON: in the API, and in what commands read and write.
     ///
-    /// - Parameter token: the printable part of the token.
-    /// - Returns: the values that there are.
-    public func texts(token: String) -> [(name: StaticString, value: String)] {
+    /// - Parameter text: the printable part of the token; nil to leave it out.
+    /// - Returns: the values that there are. `target` says what FCM takes the token for.
+    public func texts(token text: String?) -> [(name: StaticString, value: String)] {
+        let target = token.details?.isInstallationID == true ? "fid" : "token"
         let all: [(StaticString, String?)] = [
-            ("deviceId", deviceID), ("platform", platform.rawValue), ("token", token), ("app", app),
-            ("identityPoolId", identityPoolID), ("identityId", identityID), ("userId", userID),
+            ("deviceId", deviceID), ("platform", platform.rawValue), ("token", text),
+            ("target", platform == .gcm ? target : nil), ("app", app), ("identityPoolId", identityPoolID),
+            ("identityId", identityID), ("userId", userID),
         ]
         return all.compactMap { name, value in value.map { (name, $0) } }
     }

@@ -23,8 +23,8 @@ public enum RegistryRules {
         try check(topic, "topic")
     }
 
-    /// Checks the names of a device by the rules that events follow, so that an event can name it; and an identity only
-    /// together with its pool.
+    /// Checks the names of a device by the rules that events follow, so that an event can name it; an identity only
+    /// together with its pool; and its address.
     ///
     /// - Throws: `RegistryError` with `.invalid`.
     public static func check(_ device: Device) throws(RegistryError) {
@@ -38,6 +38,11 @@ public enum RegistryRules {
                 .invalid,
                 "Device \(device.deviceID.excerpt) has an identity without its pool, or a pool without an identity: "
                     + "give both or neither.")
+        }
+        if let problem = AddressRules.problem(of: device.token, platform: device.platform) {
+            throw RegistryError(
+                .invalid, "The token of device \(device.deviceID.excerpt) is none of \(device.platform.rawValue): "
+                    + "\(problem).")
         }
     }
 
@@ -76,6 +81,10 @@ public enum RegistryRules {
                 .invalid,
                 "Device \(token.deviceID.excerpt) has the platform \(platform.rawValue); only devices of APNS and "
                     + "APNS_SANDBOX have tokens of several kinds.")
+        }
+        if let problem = AddressRules.problem(of: token.token, platform: platform) {
+            throw RegistryError(
+                .invalid, "The \(token.kind.rawValue) token of \(token.deviceID.excerpt) is none: \(problem).")
         }
         guard token.token != alertToken else {
             throw RegistryError(

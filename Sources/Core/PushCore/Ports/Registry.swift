@@ -13,7 +13,7 @@ public protocol Registry: TokenRegistry {
     ///
     /// - `dataset`: devices of that pool and identity, of any app, that subscribed to the dataset by name; if the
     ///   registry does not know the dataset yet, devices that subscribed to future datasets.
-    /// - `tokens`: a token that no device of the app has yields a device made up for it, whose `deviceID` is the token
+    /// - `tokens`: tokens of APNs, courier or FCM. A token that no device of the app has yields a device made up for it, whose `deviceID` is the token
     ///   in lowercase hexadecimal digits and whose platform is `.apns`. In `onlyDeviceIDs` a token's digits stand for
     ///   any device that has the token, so a retry finds a device that was registered in between.
     /// - `identities`: of any pool.
@@ -50,7 +50,8 @@ public protocol Registry: TokenRegistry {
     /// Removes what APNs found dead: with an alert token its device, of any other kind only the token.
     ///
     /// A device that has another token or platform by now stays, and so does one registered at or after the moment
-    /// since which the token is dead. APNs' answer about one kind of token does not concern any other.
+    /// since which the token is dead. APNs' answer about one kind of token does not concern any other. Keys do not
+    /// count: a subscription of Web Push is dead with its endpoint.
     ///
     /// - Returns: the number of removed tokens, without those that went with their device.
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int
@@ -59,7 +60,10 @@ public protocol Registry: TokenRegistry {
     ///
     /// Renewal replaces every value of the device. It keeps the subscriptions, except that a change of identity ends
     /// the dataset subscriptions and a change of app ends the topic subscriptions. A token belongs to one installation
-    /// of an app: another device of the same app that has the token is removed.
+    /// of an app: another device of the same app that has the token (`AddressKey`) is removed.
+    ///
+    /// - Throws: `RegistryError` with `.invalid` if a device breaks a rule (`RegistryRules`), `.olderSchema` if the
+    ///   registry has no room for an address yet.
     func upsert(_ devices: [Device]) throws(RegistryError)
 
     /// Adds or renews devices as `upsert` does, gives each the further tokens that come with it, and subscribes it to
@@ -71,6 +75,11 @@ public protocol Registry: TokenRegistry {
 
     /// One device, or nil.
     func device(_ deviceID: String) throws(RegistryError) -> Device?
+
+    /// The device of an app that has an address, or nil.
+    ///
+    /// Where tokens are bytes, and for FCM's, the platform makes no difference: a token belongs to one device.
+    func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device?
 
     /// Devices in the order of their identifiers, after `deviceID` if one is given.
     func devices(matching filter: DeviceFilter, after deviceID: String?, limit: Int) throws(RegistryError) -> [Device]

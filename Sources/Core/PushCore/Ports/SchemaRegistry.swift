@@ -33,6 +33,17 @@ extension SchemaRegistry {
             "\(feature) needs the schema version \(version) of the registry, which has \(found). Run 'apus registry "
                 + "migrate', which needs no pause of the workers.")
     }
+
+    /// Makes sure that the registry has room for the addresses of these devices.
+    ///
+    /// - Throws: `RegistryError` with `.olderSchema` and the command that helps, if it has not.
+    public func requireSchema(forAddressesOf devices: some Sequence<Device>) throws(RegistryError) {
+        guard devices.contains(where: { AddressKey($0.token, $0.platform).isMarked }) else { return }
+        try requireSchema(
+            AddressKey.schemaVersion,
+            for: "An address of ADM or WEB_PUSH, an installation ID, or a token of more than "
+                + "\(AddressKey.bytesMaximum) bytes")
+    }
 }
 
 /// Does and undoes the migrations of one registry.

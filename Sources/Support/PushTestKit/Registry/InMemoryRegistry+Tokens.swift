@@ -38,11 +38,12 @@ extension InMemoryRegistry {
     /// The kinds under which these tokens are registered in an app.
     public func kinds(of tokens: [DeviceToken], app: String) throws(RegistryError) -> [RegisteredToken] {
         try check()
-        let wanted = Set(tokens)
+        let wanted = Dictionary(
+            tokens.map { (AddressKey(ofUnknownPlatform: $0).bytes, $0) }, uniquingKeysWith: { first, _ in first })
         return entries.values.filter { $0.device.app == app }.flatMap { entry in
-            let own = [(entry.device.token, TokenKind.alert)] + entry.tokens.values.map { ($0.token, $0.kind) }
-            return own.filter { wanted.contains($0.0) }.map {
-                RegisteredToken(token: $0.0, kind: $0.1, platform: entry.device.platform)
+            let own = [(entry.key, TokenKind.alert)] + entry.tokens.values.map { ($0.token.bytes, $0.kind) }
+            return own.compactMap { key, kind in
+                wanted[key].map { RegisteredToken(token: $0, kind: kind, platform: entry.device.platform) }
             }
         }
     }

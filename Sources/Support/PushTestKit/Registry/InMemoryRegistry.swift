@@ -22,6 +22,9 @@ public final class InMemoryRegistry: Registry {
         var messages: [CourierMessage] = []
         var askedAtMilliseconds: Int64 = 0
 
+        /// Tells its address from others of the app.
+        var key: [UInt8] { AddressKey(device.token, device.platform).bytes }
+
         var owner: Owner? {
             guard let pool = device.identityPoolID, let identity = device.identityID else { return nil }
             return Owner(pool: pool, identity: identity)
@@ -140,7 +143,8 @@ public final class InMemoryRegistry: Registry {
             }
         case .tokens(let tokens, let app):
             return unique(tokens).map { index, token in
-                let entry = entries.values.first { $0.device.app == app && $0.device.token == token }
+                let key = AddressKey(ofUnknownPlatform: token).bytes
+                let entry = entries.values.first { $0.device.app == app && $0.key == key }
                 return (Int64(index), entry.map { Recipient($0.device) } ?? Recipient(unregistered: token, app: app))
             }
         }
@@ -176,8 +180,9 @@ public final class InMemoryRegistry: Registry {
 
     private func store(_ registration: DeviceRegistration) {
         let device = registration.device
+        let key = AddressKey(device.token, device.platform).bytes
         for other in entries.values
-        where other.device.token == device.token && other.device.app == device.app
+        where other.key == key && other.device.app == device.app
             && !other.device.deviceID.hasBytes(of: device.deviceID)
         {
             entries[other.device.deviceID] = nil
@@ -213,10 +218,11 @@ public final class InMemoryRegistry: Registry {
         try check()
         var removed = pruneFurtherTokens(deadTokens)
         for dead in deadTokens where dead.kind == .alert {
-            let device = entries.values.map(\.device).first { device in
-                device.app == dead.app && device.platform == dead.platform && device.token == dead.token
+            let key = AddressKey(dead.token, dead.platform).bytes
+            let found = entries.values.first { entry in
+                entry.device.app == dead.app && entry.device.platform == dead.platform && entry.key == key
             }
-            guard let device, device.registeredAtMilliseconds < dead.deadSinceMilliseconds ?? .max else { continue }
+            guard let device = found?.device, device.registeredAtMilliseconds < dead.deadSinceMilliseconds ?? .max else { continue }
             entries[device.deviceID] = nil
             removed += 1
         }
@@ -227,6 +233,13 @@ public final class InMemoryRegistry: Registry {
     public func device(_ deviceID: String) throws(RegistryError) -> Device? {
         try check()
         return entries[deviceID]?.device
+    }
+
+    /// The device of an app that has an address, or nil.
+    public func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
+        try check()
+        let key = AddressKey(token, platform).bytes
+        return entries.values.first { $0.device.app == app && $0.key == key }?.device
     }
 
     /// Devices in the order of their identifiers.

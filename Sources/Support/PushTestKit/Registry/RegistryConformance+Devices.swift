@@ -14,7 +14,7 @@ extension RegistryConformance {
         RegistryConformance("A device comes back with every value that it was registered with") { registry in
             var devices: [Device] = []
             for (index, count) in [1, 32, 100, 256].enumerated() {
-                for platform in Platform.allCases {
+                for platform in Platform.allCases where !platform.hasTextTokens {
                     var device = try device(
                         "\(platform) \(count) ü\u{1F426}", token: Array(repeating: UInt8(index), count: count),
                         app: "app-\(platform)", user: count == 32 ? nil : "user \(count)", registeredAt: .max - 1)

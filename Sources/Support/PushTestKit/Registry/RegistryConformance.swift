@@ -25,7 +25,7 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
 
     /// All checks, of all ports.
     public static let all: [RegistryConformance] =
-        deviceChecks + renewalChecks + pruneChecks + tokenChecks + datasetChecks + topicChecks + audienceChecks
+        deviceChecks + renewalChecks + pruneChecks + addressChecks + tokenChecks + datasetChecks + topicChecks + audienceChecks
         + onlyChecks + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
         + DeadLetterConformance.all + OperationsConformance.all + nameChecks
 }

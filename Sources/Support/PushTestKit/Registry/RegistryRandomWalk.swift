@@ -86,6 +86,17 @@ public struct RegistryRandomWalk {
         return token
     }
 
+    /// An address of any platform; of text, few short and few long ones that other platforms have, too.
+    private mutating func address() -> (platform: Platform, token: DeviceToken) {
+        let platform = platform()
+        guard platform.hasTextTokens else { return (platform, token()) }
+        let address = try? SampleAddress.make(
+            platform, pick("a", 3), bytes: chance(2) ? 0 : 300, isInstallationID: chance(3),
+            generation: UInt8.random(in: 0..<2, using: &generator), expiresAtMilliseconds: chance(2) ? nil : 7)
+        guard let address else { preconditionFailure("a short name makes an address") }
+        return (platform, address)
+    }
+
     private mutating func datasetKey() -> DatasetKey {
         DatasetKey(
             identityPoolID: pick("p:", 2), identityID: pick("i:", 3),
@@ -94,9 +105,9 @@ public struct RegistryRandomWalk {
 
     private mutating func device() -> Device {
         let hasIdentity = !chance(6)
+        let address = address()
         return Device(
-            deviceID: deviceID(), platform: platform(),
-            token: token(), app: pick("app", 2), identityPoolID: hasIdentity ? pick("p:", 2) : nil,
+            deviceID: deviceID(), platform: address.platform, token: address.token, app: pick("app", 2), identityPoolID: hasIdentity ? pick("p:", 2) : nil,
             identityID: hasIdentity ? pick("i:", 3) : nil, userID: chance(4) ? nil : pickLookalike("u", 2),
             registeredAtMilliseconds: Int64.random(in: 0..<10, using: &generator))
     }
@@ -118,10 +129,10 @@ public struct RegistryRandomWalk {
 
     private mutating func prune() throws {
         let dead = list(3) { walk in
-            DeadToken(
-                app: walk.pick("app", 3), platform: walk.platform(),
-                kind: walk.chance(2) ? .alert : walk.kind(),
-                token: walk.token(),
+            let address = walk.address()
+            return DeadToken(
+                app: walk.pick("app", 3), platform: address.platform,
+                kind: address.platform.hasTextTokens || walk.chance(2) ? .alert : walk.kind(), token: address.token,
                 deadSinceMilliseconds: walk.chance(2) ? nil : Int64.random(in: 0..<10, using: &walk.generator))
         }
         try compare("prune \(dead)") { registry throws(RegistryError) in try registry.prune(dead) }
@@ -204,6 +215,10 @@ public struct RegistryRandomWalk {
     private mutating func look() throws {
         let deviceID = deviceID()
         try compare("device \(deviceID)") { registry throws(RegistryError) in try registry.device(deviceID) }
+        let (address, app) = (address(), pick("app", 2))
+        try compare("device at \(address) in \(app)") { registry throws(RegistryError) in
+            try registry.device(at: address.token, platform: address.platform, app: app)
+        }
         try compare("datasets of \(deviceID)") { registry throws(RegistryError) in
             try registry.datasetSubscriptions(of: deviceID)
         }

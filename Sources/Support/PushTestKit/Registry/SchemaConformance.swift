@@ -45,7 +45,8 @@ public struct SchemaConformance: Sendable, CustomStringConvertible {
     }
 
     /// All checks.
-    public static let all: [SchemaConformance] = versionChecks + migrationChecks + rangeChecks + concurrencyChecks
+    public static let all: [SchemaConformance] =
+        versionChecks + migrationChecks + rangeChecks + addressChecks + concurrencyChecks
 }
 
 // MARK: - Programs of the tests

@@ -164,6 +164,10 @@ extension SimulatedRegistry: Registry {
 
     func device(_ deviceID: String) throws(RegistryError) -> Device? { throw notSimulated }
 
+    func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
+        throw notSimulated
+    }
+
     func devices(
         matching filter: DeviceFilter, after deviceID: String?, limit: Int
     ) throws(RegistryError) -> [Device] { throw notSimulated }

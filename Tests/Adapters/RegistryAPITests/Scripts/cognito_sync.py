@@ -65,7 +65,12 @@ def flow():
     sync.unsubscribe_from_dataset(**subscription(device, "a.b:c_d-E"))
     sync.unsubscribe_from_dataset(**subscription(device, "a.b:c_d-E"))
     google = register(sync, platform="GCM", token="eXampl3:APA91b_google-token")
-    print(json.dumps([device, other, google]))
+    assert register(sync, platform="GCM", token="eXampl3:APA91b_google-token") == google
+    # The same text at another service is another device.
+    amazon = register(sync, platform="ADM", token="eXampl3:APA91b_google-token")
+    assert register(sync, platform="ADM", token="eXampl3:APA91b_google-token") == amazon != google
+    long = register(sync, platform="ADM", token="amzn1.adm-registration.v3." + "x" * 1000)
+    print(json.dumps([device, other, google, amazon, long]))
 
 
 def pool_configuration():
@@ -175,9 +180,11 @@ def bad_parameters():
     invalid, missing = (400, "InvalidParameterException"), (404, "ResourceNotFoundException")
     for token in ("", "abc", "xy", "ab" * 300, "ab cd"):
         refused(*invalid, register, sync, token=token)
-    for platform in ("ADM", "apns", "", "WNS"):
+    for platform in ("apns", "", "WNS", "WEB", "WEB_PUSH"):
         refused(*invalid, register, sync, platform=platform)
-    refused(*invalid, register, sync, platform="GCM", token="a b")
+    for platform in ("GCM", "ADM"):
+        refused(*invalid, register, sync, platform=platform, token="a b")
+        refused(*invalid, register, sync, platform=platform, token="a" * 2049)
     for identity in ("x", "us-east-1:XYZ", "us-east-1:" + "0" * 50, ":00", "a b:00"):
         refused(*invalid, register, sync, identity=identity)
     refused(*invalid, register, sync, pool="nonsense")

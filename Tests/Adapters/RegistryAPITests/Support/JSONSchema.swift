@@ -116,6 +116,7 @@ struct JSONSchema {
         case "object": value.object != nil
         case "array": value.array != nil
         case "string": value.string != nil
+        case "number": value.double != nil
         case "integer": value.wholeNumber != nil
         case "boolean": value.bool != nil
         case "null": value.isNull

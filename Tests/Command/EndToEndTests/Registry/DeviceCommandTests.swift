@@ -79,7 +79,7 @@ struct DeviceCommandTests {
             ["device", "add", "--app", "chat"], ["device", "add", "--app", "chat", "--token", "abc"],
             ["device", "add", "--app", "chat", "--token", ""],
             ["device", "add", "--app", "chat", "--token", String(repeating: "ab", count: 300)],
-            ["device", "add", "--app", "chat", "--token", "ab", "--platform", "ADM"],
+            ["device", "add", "--app", "chat", "--token", "ab", "--platform", "WNS"],
             ["device", "add", "--app", "chat", "--token", "ab", "--platform", "WEB"], ["device", "show"],
             ["device", "remove"], ["device", "list", "--limit", "0"], ["device", "nonsense"],
             ["dataset", "subscribe", "d"],
