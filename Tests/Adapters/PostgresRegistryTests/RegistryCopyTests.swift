@@ -32,23 +32,29 @@ struct RegistryCopyTests {
         }
     }
 
+    /// A device of any service, with an address of any size.
+    private static func device(_ number: Int) throws -> Device {
+        var device = try Fixture.device(number, identity: "identity:\(number / 3)")
+        device.userID = number % 4 == 0 ? nil : "user-\(number / 2) ü"
+        device.platform = Platform.allCases[number % 6]
+        if device.platform.hasTextTokens {
+            device.token = try SampleAddress.make(
+                device.platform, "\(number)", bytes: [20, 300, 2_048][number % 3],
+                isInstallationID: number % 4 == 0, generation: UInt8(number & 0xff),
+                expiresAtMilliseconds: number % 5 == 0 ? nil : 1_900_000_000_000 + Int64(number))
+        }
+        if number % 7 == 0 {
+            device.identityID = nil
+            device.identityPoolID = nil
+        }
+        return device
+    }
+
     /// Fills a registry with something of everything.
     private func fill(_ registry: any RegistryCopy.Store, devices count: Int) throws {
         try registry.register(
             try (0..<count).map { number in
-                var device = try Fixture.device(number, identity: "identity:\(number / 3)")
-                device.userID = number % 4 == 0 ? nil : "user-\(number / 2) ü"
-                device.platform = Platform.allCases[number % 6]
-                if device.platform.hasTextTokens {
-                    device.token = try SampleAddress.make(
-                        device.platform, "\(number)", bytes: [20, 300, 2_048][number % 3],
-                        isInstallationID: number % 4 == 0, generation: UInt8(number & 0xff),
-                        expiresAtMilliseconds: number % 5 == 0 ? nil : 1_900_000_000_000 + Int64(number))
-                }
-                if number % 7 == 0 {
-                    device.identityID = nil
-                    device.identityPoolID = nil
-                }
+                let device = try Self.device(number)
                 let names = device.identityID == nil ? [] : ["settings", "set-\(number % 5)"].prefix(number % 3)
                 return DeviceRegistration(
                     device: device, datasetNames: Array(names), topics: number % 5 == 0 ? ["news", "töpic"] : [])

@@ -123,10 +123,12 @@ struct EventFuzzTarget: FuzzTarget {
     /// Five devices of one identity and user, all subscribed to what the examples are about.
     private static func fill(_ registry: InMemoryRegistry) throws {
         for index in 0..<5 {
-            guard let token = DeviceToken(bytes: Array("token of device \(index)".utf8)) else { continue }
+            let platform = [Platform.apns, .apnsSandbox, .courier, .gcm, .apns][index]
+            // Google's have no blanks.
+            let name = platform == .gcm ? "token-of-device-\(index)" : "token of device \(index)"
+            guard let token = DeviceToken(bytes: Array(name.utf8)) else { continue }
             let device = Device(
-                deviceID: "device-\(index)", platform: [.apns, .apnsSandbox, .courier, .gcm, .apns][index],
-                token: token,
+                deviceID: "device-\(index)", platform: platform, token: token,
                 app: index == 4 ? "mail" : "chat", identityPoolID: pool, identityID: identity, userID: "user-1729",
                 registeredAtMilliseconds: 0)
             try registry.upsert([device])

@@ -54,7 +54,8 @@ public struct RegistryAPIApp: Hashable, Sendable {
     public var bundleID: String
     /// The Cognito identity pools that are the app's.
     public var identityPoolIDs: [String]
-    /// The public keys that its messages to browsers are signed with (VAPID, RFC 8292), as uncompressed points of P-256.
+    /// The public keys that its messages to browsers are signed with (VAPID, RFC 8292), as uncompressed points of
+    /// P-256.
     ///
     /// A page has to subscribe with one of them; if there are none, it is not checked.
     public var applicationServerKeys: [[UInt8]]

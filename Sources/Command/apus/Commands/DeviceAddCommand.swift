@@ -42,7 +42,9 @@ struct DeviceAddCommand: Command {
         exitCodes: DeviceRegistry.exitCodes
     )
     let options =
-        [DeviceOptions.app] + DeviceAddressOptions.all + [deviceID, identityPool, identity, user, dataset, topic, .json]
+        [DeviceOptions.app] + DeviceAddressOptions.all + [
+            deviceID, identityPool, identity, user, dataset, topic, .json,
+        ]
         + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {

@@ -71,6 +71,7 @@ extension Recipient {
     /// - Parameters:
     ///   - row: the row.
     ///   - first: where `readColumns` begin.
+    /// - Returns: whether there is one.
     public static func hasAddressRest(_ row: some RowReader, from first: Int32) -> Bool {
         guard row.integer(first + 1) == Platform.webPush.registryNumber,
             case .digest = AddressKey.read(platformNumber: row.integer(first + 1), row.bytes(first + 2))

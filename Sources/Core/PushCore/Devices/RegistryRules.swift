@@ -41,7 +41,8 @@ public enum RegistryRules {
         }
         if let problem = AddressRules.problem(of: device.token, platform: device.platform) {
             throw RegistryError(
-                .invalid, "The token of device \(device.deviceID.excerpt) is none of \(device.platform.rawValue): "
+                .invalid,
+                "The token of device \(device.deviceID.excerpt) is none of \(device.platform.rawValue): "
                     + "\(problem).")
         }
     }

@@ -13,9 +13,10 @@ public protocol Registry: TokenRegistry {
     ///
     /// - `dataset`: devices of that pool and identity, of any app, that subscribed to the dataset by name; if the
     ///   registry does not know the dataset yet, devices that subscribed to future datasets.
-    /// - `tokens`: tokens of APNs, courier or FCM. A token that no device of the app has yields a device made up for it, whose `deviceID` is the token
-    ///   in lowercase hexadecimal digits and whose platform is `.apns`. In `onlyDeviceIDs` a token's digits stand for
-    ///   any device that has the token, so a retry finds a device that was registered in between.
+    /// - `tokens`: tokens of APNs, courier or FCM. A token that no device of the app has yields a device made up for
+    ///   it, whose `deviceID` is the token in lowercase hexadecimal digits and whose platform is `.apns`. In
+    ///   `onlyDeviceIDs` a token's digits stand for any device that has the token, so a retry finds a device that was
+    ///   registered in between.
     /// - `identities`: of any pool.
     /// - A name that occurs twice in a list counts once.
     ///

@@ -222,7 +222,8 @@ public final class InMemoryRegistry: Registry {
             let found = entries.values.first { entry in
                 entry.device.app == dead.app && entry.device.platform == dead.platform && entry.key == key
             }
-            guard let device = found?.device, device.registeredAtMilliseconds < dead.deadSinceMilliseconds ?? .max else { continue }
+            guard let device = found?.device, device.registeredAtMilliseconds < dead.deadSinceMilliseconds ?? .max
+            else { continue }
             entries[device.deviceID] = nil
             removed += 1
         }

@@ -25,7 +25,8 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
 
     /// All checks, of all ports.
     public static let all: [RegistryConformance] =
-        deviceChecks + renewalChecks + pruneChecks + addressChecks + tokenChecks + datasetChecks + topicChecks + audienceChecks
+        deviceChecks + renewalChecks + pruneChecks + addressChecks + tokenChecks + datasetChecks + topicChecks
+        + audienceChecks
         + onlyChecks + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
         + DeadLetterConformance.all + OperationsConformance.all + nameChecks
 }

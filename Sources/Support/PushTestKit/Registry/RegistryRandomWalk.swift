@@ -107,7 +107,8 @@ public struct RegistryRandomWalk {
         let hasIdentity = !chance(6)
         let address = address()
         return Device(
-            deviceID: deviceID(), platform: address.platform, token: address.token, app: pick("app", 2), identityPoolID: hasIdentity ? pick("p:", 2) : nil,
+            deviceID: deviceID(), platform: address.platform, token: address.token, app: pick("app", 2),
+            identityPoolID: hasIdentity ? pick("p:", 2) : nil,
             identityID: hasIdentity ? pick("i:", 3) : nil, userID: chance(4) ? nil : pickLookalike("u", 2),
             registeredAtMilliseconds: Int64.random(in: 0..<10, using: &generator))
     }

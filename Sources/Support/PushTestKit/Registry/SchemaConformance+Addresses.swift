@@ -42,7 +42,8 @@ extension SchemaConformance {
             let lines = devices.map { device in
                 "'\(device.deviceID) \(device.platform.rawValue) \(device.token.text(for: device.platform))'"
             }
-            try store.execute("CREATE TABLE shown (line TEXT NOT NULL CHECK (line IN (\(lines.joined(separator: ", ")))))")
+            try store.execute(
+                "CREATE TABLE shown (line TEXT NOT NULL CHECK (line IN (\(lines.joined(separator: ", ")))))")
             try store.execute(
                 """
                 INSERT INTO shown SELECT device_id || ' ' || platform || ' '

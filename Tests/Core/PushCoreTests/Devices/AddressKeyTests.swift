@@ -4,7 +4,9 @@ import Testing
 
 @testable import PushCore
 
-/// The keys by which registries keep addresses. A released form never changes.
+/// The keys by which registries keep addresses.
+///
+/// A released form never changes.
 struct AddressKeyTests {
     private func hexadecimal(_ bytes: [UInt8]) -> String { HexadecimalDigits.text(bytes) }
 
