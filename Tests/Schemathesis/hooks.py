@@ -23,6 +23,12 @@ DEVICES = {
     "tablet": {"app": "mail", "platform": "APNS_SANDBOX", "identityPoolId": "eu:0", "identityId": "eu:1"},
     "droid": {"app": "chat", "platform": "GCM"},
 }
+# Points of the curve, and ends that are none or far: a schema can say neither.
+PUBLIC_KEYS = [
+    "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+    "BP4z9KsN6nGRTbVYI/c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8=",
+]
+ENDS = [None, 4102444800000, 4102444800000.5]
 PREDICATES = [
     "TRUEPREDICATE",
     'artist = "Mei Chen" AND price <= 20',
@@ -88,8 +94,10 @@ def before_load_schema(context, raw_schema):
     schemas["Text"]["format"] = "text"
     for content in ("QueryContent", "UserQueryContent"):
         schemas[content]["properties"]["predicate"]["format"] = "predicate"
+    schemas["PublicKey"]["enum"] = PUBLIC_KEYS
+    schemas["PushSubscription"]["properties"]["expirationTime"] = {"enum": ENDS}
     # The token of the run is for all apps, so a registration has to name one.
-    for system in ("Apple", "Google", "Web"):
+    for system in ("Apple", "Google", "Amazon", "Browser", "Web"):
         registration = schemas[f"{system}DeviceRegistration"]
         registration["required"].append("app")
         registration["properties"]["app"] = {"enum": APPS if system != "Web" else APPS[:1]}

@@ -32,12 +32,13 @@ struct DocumentRuleTests {
         }
     }
 
-    @Test("The changelog begins with the version of the program, and the manifests for Kubernetes deploy it")
+    @Test("The changelog begins with the program's version, or what follows it; manifests for Kubernetes deploy it")
     func versionIsOne() throws {
         let source = Repository.text("Sources/Command/apus/Commands/HelpCommand.swift") ?? ""
         let version = try #require(source.firstMatch(of: /static let current = "([^"]+)"/)).output.1
         let changelog = Repository.text("CHANGELOG.md") ?? ""
-        #expect(changelog.firstMatch(of: /(?m)^## (\S+)/)?.output.1 == version)
+        let headings = changelog.matches(of: /(?m)^## (\S+)/).map(\.output.1)
+        #expect(headings.first { $0 != "Unreleased" } == version && !headings.dropFirst().contains("Unreleased"))
         let manifests = Repository.paths(below: "deploy/kubernetes")
         let tags = manifests.flatMap { (Repository.text($0) ?? "").matches(of: /newTag: (\S+)/).map(\.output.1) }
         #expect(tags.count == 2 && tags.allSatisfy { $0 == version }, "\(tags)")

@@ -199,11 +199,13 @@ struct DeviceFindings: Sendable {
     }
 
     func write(to writer: inout JSONWriter) {
-        for (name, value) in device.texts(token: PageMask.token(device.token)) { writer.member(name, value) }
+        let token = PageMask.token(device.token, platform: device.platform)
+        for (name, value) in device.texts(token: token) { writer.member(name, value) }
+        if let end = device.token.details?.expiresAtMilliseconds { writer.member("expiresAtMilliseconds", end) }
         writer.member("registeredAtMilliseconds", device.registeredAtMilliseconds)
         writer.array("tokens", tokens) { writer, token in
             writer.member("kind", token.kind.rawValue)
-            writer.member("token", PageMask.token(token.token))
+            writer.member("token", PageMask.token(token.token, platform: device.platform))
             writer.member("registeredAtMilliseconds", token.registeredAtMilliseconds)
         }
         writer.array("datasets", texts: datasets.datasetNames.prefix(Self.listMaximum))

@@ -21,8 +21,10 @@ struct PageMask: Sendable {
     /// Whether the contents of payloads may be shown.
     let showsPayloads: Bool
 
-    /// A token as the page shows it.
-    static func token(_ token: DeviceToken) -> String { masked(token.hexadecimal, digitsMinimum: 0) }
+    /// A token as the page shows it: the first digits, or of an address that is text what its owner may see.
+    static func token(_ token: DeviceToken, platform: Platform) -> String {
+        platform.hasTextTokens ? token.excerpt(for: platform) : masked(token.hexadecimal, digitsMinimum: 0)
+    }
 
     /// A text with the digits of each device token in it hidden but for the first.
     static func text(_ text: String) -> String { masked(text, digitsMinimum: tokenDigitsMinimum) }

@@ -97,6 +97,7 @@ export class FindView {
                 ["Identity", device.identityId && link("identity", device.identityId)],
                 ["Identity pool", device.identityPoolId],
                 ["Registered", dateTime(device.registeredAtMilliseconds)],
+                ["Ends", device.expiresAtMilliseconds && dateTime(device.expiresAtMilliseconds)],
                 ["Badge", device.badge === undefined ? undefined : count(device.badge)],
                 ["Tokens", tokens.filter(({ token }) => token).map(({ kind, token }) =>
                     h("span", { class: "pill" }, `${kind} `, h("span", { class: "code" }, token)))],
