@@ -7,6 +7,7 @@
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -44,6 +45,8 @@ static inline int copenssl_add_chain_certificate(SSL_CTX *context, X509 *certifi
 }
 
 static inline EVP_PKEY *copenssl_generate_p256_key(void) { return EVP_EC_gen("P-256"); }
+
+static inline EVP_PKEY *copenssl_generate_rsa_key(size_t bits) { return EVP_RSA_gen(bits); }
 
 static inline long copenssl_memory_bytes(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 

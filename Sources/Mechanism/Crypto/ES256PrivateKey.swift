@@ -8,6 +8,8 @@ public final class ES256PrivateKey: @unchecked Sendable {
 
     /// The public half as PEM text, for verification.
     public let publicKeyPEM: String
+    /// The public half as an uncompressed point (SEC 1 section 2.3.3): 65 bytes, 04, then x and y.
+    public let publicPoint: [UInt8]
     /// The key itself as PEM text (PKCS#8), as Apple's .p8 files are; a secret.
     public let pem: String
 
@@ -19,6 +21,7 @@ public final class ES256PrivateKey: @unchecked Sendable {
             try Self.requireP256(key)
             publicKeyPEM = try PEM.text { PEM_write_bio_PUBKEY($0, key) }
             pem = try PEM.text { PEM_write_bio_PKCS8PrivateKey($0, key, nil, nil, 0, nil, nil) }
+            publicPoint = try P256.point(of: key)
         } catch {
             EVP_PKEY_free(key)
             throw error
@@ -35,7 +38,22 @@ public final class ES256PrivateKey: @unchecked Sendable {
         try self.init(owning: try PEM.privateKey(bytes))
     }
 
+    /// Creates a key from its scalar; the public half is computed.
+    ///
+    /// - Parameter scalar: 32 bytes, the highest first.
+    /// - Throws: `CryptoError` with `keyInvalid` if it has another length, is 0, or is not below the curve's order.
+    public convenience init(rawScalar scalar: [UInt8]) throws(CryptoError) {
+        try self.init(owning: try P256.privateKey(scalar: scalar))
+    }
+
     deinit { EVP_PKEY_free(pointer) }
+
+    /// The key itself as 32 bytes, the highest first; a secret.
+    ///
+    /// - Throws: `CryptoError` if OpenSSL has no memory left.
+    public var rawScalar: [UInt8] {
+        get throws(CryptoError) { try P256.scalar(of: pointer) }
+    }
 
     /// Makes a new key.
     ///
@@ -53,18 +71,11 @@ public final class ES256PrivateKey: @unchecked Sendable {
     /// - Returns: 64 bytes: r, then s, each 32 bytes with the highest first, as JSON Web Signatures want them.
     /// - Throws: `CryptoError` if OpenSSL has no memory left.
     public func sign(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
-        ERR_clear_error()
-        guard let context = EVP_MD_CTX_new() else { throw OpenSSLErrors.failure(of: "EVP_MD_CTX_new") }
-        defer { EVP_MD_CTX_free(context) }
-        var encoded = [UInt8](repeating: 0, count: 80)
-        var length = encoded.count
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, pointer) == 1,
-            EVP_DigestSign(context, &encoded, &length, message, message.count) == 1
-        else { throw OpenSSLErrors.failure(of: "EVP_DigestSign") }
+        let encoded = try DigestSignature.make(of: message, by: pointer)
         // OpenSSL answers in DER; tokens carry the bare numbers.
         let decoded = encoded.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
-            return d2i_ECDSA_SIG(nil, &start, length)
+            return d2i_ECDSA_SIG(nil, &start, bytes.count)
         }
         guard let decoded else { throw OpenSSLErrors.failure(of: "d2i_ECDSA_SIG") }
         defer { ECDSA_SIG_free(decoded) }

@@ -6,21 +6,8 @@ import COpenSSL
 public final class ES256PublicKey: @unchecked Sendable {
     private let pointer: OpaquePointer
 
-    /// Reads a key from PEM text (`BEGIN PUBLIC KEY`).
-    ///
-    /// - Parameter bytes: the content of the file.
-    /// - Throws: `CryptoError` with `keyMissing` if there is no key in the text, `keyInvalid` if it is damaged or of
-    ///   another kind.
-    public init(pem bytes: [UInt8]) throws(CryptoError) {
-        ERR_clear_error()
-        let key = try PEM.withReader(bytes) { reader in PEM_read_bio_PUBKEY(reader, nil, { _, _, _, _ in 0 }, nil) }
-        guard let key else {
-            let reasons = OpenSSLErrors.take()
-            throw CryptoError(
-                PEM.hasBlock("PUBLIC KEY", in: String(decoding: bytes, as: UTF8.self)) ? .keyInvalid : .keyMissing,
-                "no usable public key in the text (\(reasons)); it needs a '-----BEGIN PUBLIC KEY-----' block"
-            )
-        }
+    /// Takes over a key, also when it throws.
+    private init(owning key: OpaquePointer) throws(CryptoError) {
         do throws(CryptoError) {
             try ES256PrivateKey.requireP256(key)
         } catch {
@@ -28,6 +15,24 @@ public final class ES256PublicKey: @unchecked Sendable {
             throw error
         }
         pointer = key
+    }
+
+    /// Reads a key from PEM text (`BEGIN PUBLIC KEY`).
+    ///
+    /// - Parameter bytes: the content of the file.
+    /// - Throws: `CryptoError` with `keyMissing` if there is no key in the text, `keyInvalid` if it is damaged or of
+    ///   another kind.
+    public convenience init(pem bytes: [UInt8]) throws(CryptoError) {
+        try self.init(owning: try PEM.publicKey(bytes))
+    }
+
+    /// Creates a key from its point on the curve.
+    ///
+    /// - Parameter point: 65 bytes: 04, then x and y, each 32 bytes with the highest first (SEC 1 section 2.3.3,
+    ///   uncompressed).
+    /// - Throws: `CryptoError` with `keyInvalid` if it has another length or form, or is not on the curve.
+    public convenience init(point: [UInt8]) throws(CryptoError) {
+        try self.init(owning: try P256.publicKey(point: point))
     }
 
     deinit { EVP_PKEY_free(pointer) }
@@ -67,10 +72,6 @@ public final class ES256PublicKey: @unchecked Sendable {
     ///   - message: the bytes that were signed.
     /// - Returns: true only for a signature of this key over this message.
     public func isValid(signatureInDER signature: [UInt8], of message: [UInt8]) -> Bool {
-        defer { ERR_clear_error() }
-        guard let context = EVP_MD_CTX_new() else { return false }
-        defer { EVP_MD_CTX_free(context) }
-        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, pointer) == 1
-            && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+        DigestSignature.isValid(signature, of: message, by: pointer)
     }
 }

@@ -33,7 +33,7 @@ enum PEM {
     /// Reads one private key; the caller frees it.
     static func privateKey(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer {
         guard !bytes.isEmpty else {
-            throw CryptoError(.keyMissing, "the private key is empty; give the text of the .p8 file (PEM)")
+            throw CryptoError(.keyMissing, "the private key is empty; give the text of the key file (PEM)")
         }
         ERR_clear_error()
         let key = try withReader(bytes) { reader in
@@ -53,6 +53,20 @@ enum PEM {
                 throw CryptoError(.keyInvalid, "the private key is encrypted; give it without a pass phrase")
             }
             throw CryptoError(.keyInvalid, "the private key is damaged (\(reasons)); download or export it again")
+        }
+        return key
+    }
+
+    /// Reads one public key (`BEGIN PUBLIC KEY`); the caller frees it.
+    static func publicKey(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer {
+        ERR_clear_error()
+        let key = try withReader(bytes) { reader in PEM_read_bio_PUBKEY(reader, nil, { _, _, _, _ in 0 }, nil) }
+        guard let key else {
+            let reasons = OpenSSLErrors.take()
+            throw CryptoError(
+                hasBlock("PUBLIC KEY", in: String(decoding: bytes, as: UTF8.self)) ? .keyInvalid : .keyMissing,
+                "no usable public key in the text (\(reasons)); it needs a '-----BEGIN PUBLIC KEY-----' block"
+            )
         }
         return key
     }

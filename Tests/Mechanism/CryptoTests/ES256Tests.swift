@@ -75,6 +75,8 @@ struct ES256Tests {
         #expect(Array(read.publicKeyPEM.utf8) == (try await openssl("pkey", "-pubout", input: made)))
         let older = try await openssl("ec", input: made)
         #expect(try ES256PrivateKey(pem: older).publicKeyPEM == read.publicKeyPEM)
+        let compressed = try ES256PrivateKey(pem: try await openssl("ec", "-conv_form", "compressed", input: made))
+        #expect(compressed.publicPoint == read.publicPoint)
     }
 
     @Test("A key of another kind, curve or shape is refused with a reason")
