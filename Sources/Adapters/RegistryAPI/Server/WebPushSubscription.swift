@@ -132,18 +132,12 @@ public struct WebPushSubscription: Hashable, Sendable {
         guard point.first == 0x04 else {
             throw PlatformTokenError("\(subject) must be an uncompressed point, which begins with the byte 04.")
         }
-        guard isOnCurve(point) else { throw PlatformTokenError("\(subject) is no point of the curve P-256.") }
+        do throws(CryptoError) {
+            _ = try ES256PublicKey(point: point)
+        } catch {
+            throw PlatformTokenError("\(subject) is no point of the curve P-256.")
+        }
         return point
-    }
-
-    /// Whether an uncompressed point lies on P-256, asked as a public key of RFC 5480 §2.
-    private static func isOnCurve(_ point: [UInt8]) -> Bool {
-        let algorithm: [UInt8] = [
-            0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
-            0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
-        ]
-        let block = "-----BEGIN PUBLIC KEY-----\n\(Base64.encode(algorithm + point))\n-----END PUBLIC KEY-----\n"
-        return (try? ES256PublicKey(pem: Array(block.utf8))) != nil
     }
 
     /// Reads bytes in base64 of either alphabet, with or without padding.
