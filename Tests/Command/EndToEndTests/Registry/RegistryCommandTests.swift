@@ -47,7 +47,7 @@ struct RegistryCommandTests {
         command.signal(SIGTERM)
         #expect(await command.end().exitCode == 0)
         let listed = try await CommandRunner.apus(["device", "list"], in: folder)
-        #expect(listed.output.split(separator: "\n").count == 4)
+        #expect(listed.output.split(separator: "\n").count == 6)
     }
 
     @Test("Its readiness tells when the file of the registry is gone, and when it is back")

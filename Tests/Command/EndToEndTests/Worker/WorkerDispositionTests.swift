@@ -61,7 +61,8 @@ struct WorkerDispositionTests {
         try await fixture.publish(events)
         let body = try await worker.readiness(503)
         #expect(body.contains("mail") && !body.contains("chat"), "\(body)")
-        try await worker.wait(for: "apus_pushes_total", #"app="mail",outcome="requeued_retry""#, toReach: 50)
+        try await worker.wait(
+            for: "apus_pushes_total", #"app="mail",service="apns",outcome="requeued_retry""#, toReach: 50)
         _ = try await fixture.accepted(reachingDevices: 200)
         let asked = try await fixture.simulator.recorded().count { $0.status == 403 }
         #expect(asked < 50, "the breaker asks now and then, not for each push")

@@ -98,7 +98,8 @@ struct WorkerOutageTests {
         let body = try await worker.readiness(200)
         #expect(!body.contains("cannot be reached"))
         try await worker.wait(for: "apus_app_unreachable_routes", toReach: 1)
-        try await worker.wait(for: "apus_pushes_total", #"app="mail",outcome="requeued_retry""#, toReach: 3_000)
+        try await worker.wait(
+            for: "apus_pushes_total", #"app="mail",service="apns",outcome="requeued_retry""#, toReach: 3_000)
         #expect(try await worker.metric("apus_pushes_total", #"outcome="requeued_dead_letter""#) == 0)
         try await proxy.redirect(to: fixture.simulator.port)
         _ = try await fixture.accepted(reachingDevices: 6_000)

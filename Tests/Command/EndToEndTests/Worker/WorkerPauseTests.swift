@@ -40,7 +40,7 @@ struct WorkerPauseTests {
         try await fixture.publish(Self.pushes(100..<150) + Self.pushes(150..<200, app: "mail"))
         let accepted = try await fixture.accepted(reachingDevices: 100)
         #expect(accepted.allSatisfy { $0.topic == "com.example.mail" })
-        #expect(try await second.metric("apus_pushes_total", #"app="chat",outcome="accepted""#) == 0)
+        #expect(try await second.metric("apus_pushes_total", #"app="chat",service="apns",outcome="accepted""#) == 0)
 
         #expect(try await fixture.apus("resume", "chat").output == "Nothing is paused any more.\n")
         #expect(try await fixture.accepted(reachingDevices: 200).count == 200, "none twice")
