@@ -21,7 +21,7 @@ struct IsolationScenario {
 
     private static let eventsBetween = 400
     private static let otherEventsBetween = 100
-    private static let accepted = #"app="chat",outcome="accepted""#
+    private static let accepted = #"app="chat",service="apns",outcome="accepted""#
 
     private static let allLimits = [
         Limit(
