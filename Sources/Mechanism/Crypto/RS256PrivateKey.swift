@@ -74,7 +74,7 @@ public final class RS256PrivateKey: @unchecked Sendable {
         }
     }
 
-    /// Refuses a damaged key that can still be read: nobody could verify what it signs.
+    /// Refuses a key whose halves do not match: OpenSSL reads it, but its public half verifies none of its signatures.
     private static func requireMatchingHalves(_ key: OpaquePointer) throws(CryptoError) {
         do throws(CryptoError) {
             if DigestSignature.isValid(try DigestSignature.make(of: [], by: key), of: [], by: key) { return }

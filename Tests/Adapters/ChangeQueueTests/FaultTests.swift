@@ -209,6 +209,12 @@ struct FaultTests {
         try queue.broker.kill()
         try await queue.broker.startAgain()
         try await queue.publishUntilConfirmed(queue.messages(0..<300))
+        // A quorum queue that has just come back confirms before it counts.
+        try await eventually("all events to be counted") {
+            var count = 0
+            for number in 1...3 { count += try await queue.broker.messageCount(queue: queue.names.work(number)) }
+            return count >= 300
+        }
         for number in 1...3 {
             #expect(try await queue.broker.messageCount(queue: queue.names.work(number)) > 20)
         }

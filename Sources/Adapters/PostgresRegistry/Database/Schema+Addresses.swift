@@ -2,7 +2,7 @@ extension Schema {
     /// The migration 3: addresses that have no room in `device.token` (`AddressKey`), and a view that reads them all.
     ///
     /// `push_keys` are those of a Web Push subscription, the public key and the authentication secret. The view is
-    /// replaced and not made anew, so that who may read it still may.
+    /// replaced in place, because a view that is dropped and created loses the permissions of its readers.
     static let addresses = """
         CREATE TABLE device_address (
             device bigint PRIMARY KEY REFERENCES device ON DELETE CASCADE,

@@ -58,11 +58,11 @@ public final class ServiceClient: PushTransport {
         let core = ClientCore(loop: loop, closeTimeoutNanoseconds: closeTimeoutNanoseconds)
         core.addRoutes(parts, seed: seed ?? UInt64.random(in: 0...UInt64.max))
         self.core = LoopBound(core, to: loop)
-        for route in routes {
+        var observed: [any Authorizer] = []
+        for authorizer in routes.map(\.authorizer) where !observed.contains(where: { $0 === authorizer }) {
+            observed.append(authorizer)
             // The authorizer may outlive the client, whose loop takes nothing after its end.
-            route.authorizer.observe { [loop, core = self.core] in
-                loop.submit { core.value.authorizationChanged() }
-            }
+            authorizer.observe { [loop, core = self.core] in loop.submit { core.value.authorizationChanged() } }
         }
     }
 

@@ -16,9 +16,6 @@ final class EndpointPool {
         return configuration
     }()
 
-    /// How often the authorizer is asked, so that a new authorization is used soon and a push costs no look at it.
-    private static let authorizationCheckNanoseconds: UInt64 = 1_000_000_000
-
     /// The index of this pool among its client's pools.
     let index: Int
     /// The number of its route.
@@ -49,13 +46,7 @@ final class EndpointPool {
     private let rejections: RouteRejections?
     private let adapter: any ServiceAdapter
     private let acceptedStatuses: ClosedRange<Int>
-    private var authorization: Authorization?
-    /// Why pushes cannot be authenticated; nil if they can, or it is not known yet.
-    private var authorizationProblem: AuthorizationProblem?
-    /// Whether the authorizer will call back soon.
-    private var isAwaitingAuthorization = false
-    /// When the authorizer is to be asked again.
-    private var authorizationDueNanoseconds: UInt64 = 0
+    private var authorization = PoolAuthorization()
     private var addresses = AddressBook()
     private var reported = EndpointPoolLog.Sizes()
     /// The last reported state of the route to the push service.
@@ -116,18 +107,19 @@ final class EndpointPool {
     ///
     /// - Returns: when `timePassed` has to be called.
     func tickEnded() -> UInt64 {
+        if pool.waitingCount > 0 || authorization.isUnavailable { checkAuthorization() }
         submitWaiting()
         perform(pool.submissionsEnded(nowNanoseconds: loop.nowNanoseconds))
         reportSizes()
         isTouched = false
-        dueNanoseconds = pool.wakeUpNanoseconds ?? .max
+        dueNanoseconds = min(pool.wakeUpNanoseconds ?? .max, authorization.recheckNanoseconds)
         return dueNanoseconds
     }
 
     private func submitWaiting() {
         guard pool.waitingCount > 0 else { return }
-        guard let authorization = currentAuthorization() else { return endUnauthorized() }
-        while let submission = pool.nextSubmission() { submit(submission, authorization) }
+        guard let current = authorization.current else { return endHopeless() }
+        while let submission = pool.nextSubmission() { submit(submission, current) }
     }
 
     private func submit(_ submission: ConnectionPool.Submission, _ authorization: Authorization) {
@@ -145,46 +137,23 @@ final class EndpointPool {
         }
     }
 
-    /// The authorization, asked for at most once a second.
-    private func currentAuthorization() -> Authorization? {
-        let now = loop.nowNanoseconds
-        if now >= authorizationDueNanoseconds {
-            authorizationDueNanoseconds = now &+ Self.authorizationCheckNanoseconds
-            take(configuration.authorizer.authorization())
-        }
-        return authorization
+    private func checkAuthorization() {
+        guard !pool.isClosing, authorization.isDue(nowNanoseconds: loop.nowNanoseconds) else { return }
+        take(configuration.authorizer.authorization())
     }
 
     private func take(_ state: AuthorizationState) {
-        let problem: AuthorizationProblem?
-        switch state {
-        case .ready(let newest):
-            if adapter.bindsConnections, let authorization, authorization.keyGeneration != newest.keyGeneration {
-                perform(pool.keyReplaced(nowNanoseconds: loop.nowNanoseconds))
-            }
-            authorization = newest
-            problem = nil
-        case .pending:
-            authorization = nil
-            // What was the matter is so until the opposite is known.
-            problem = authorizationProblem
-        case .unavailable(let reason):
-            authorization = nil
-            problem = .unavailable(reason)
-        case .refused(let reason):
-            authorization = nil
-            problem = .refused(reason)
-        }
-        if let problem, problem != authorizationProblem { fail(problem.reason, hint: nil) }
-        authorizationProblem = problem
-        isAwaitingAuthorization = if case .pending = state { true } else { false }
+        let before = authorization.problem
+        let isOtherKey = authorization.answered(state)
+        if isOtherKey, adapter.bindsConnections { perform(pool.keyReplaced(nowNanoseconds: loop.nowNanoseconds)) }
+        if let problem = authorization.problem, problem != before { fail(problem.reason, hint: nil) }
     }
 
-    /// Ends what waits without any prospect: the pushes are better kept where they are durable.
-    private func endUnauthorized() {
-        guard let authorizationProblem, !isAwaitingAuthorization else { return }
+    /// Ends the pushes that wait if none of them can be authenticated: RabbitMQ keeps them better than memory does.
+    private func endHopeless() {
+        guard let problem = authorization.hopeless else { return }
         for push in pool.waitingGivenUp() {
-            switch authorizationProblem {
+            switch problem {
             case .unavailable(let reason):
                 log.metrics.notProcessed.add()
                 report(push: push, .notProcessed(reason), submittedNanoseconds: nil)
@@ -196,7 +165,7 @@ final class EndpointPool {
 
     /// The authorizer may have something new.
     func authorizationChanged() {
-        authorizationDueNanoseconds = 0
+        authorization.mayHaveChanged()
         touch()
     }
 
@@ -404,24 +373,11 @@ final class EndpointPool {
         guard kind == .main, !pool.isClosing else { return }
         let isConnected = sizes.states.proving + sizes.states.open > 0
         if isConnected { hasWaitedInVain = false }
-        let isUnauthorized = if case .unavailable = authorizationProblem { true } else { false }
-        let isReachable = isConnected && !isUnauthorized
-        let isKnown = isReachable || isUnauthorized || sizes.isCircuitOpen || hasWaitedInVain
+        let isReachable = isConnected && !authorization.isUnavailable
+        let isKnown = isReachable || authorization.isUnavailable || sizes.isCircuitOpen || hasWaitedInVain
         guard isKnown, reportedReachable != isReachable else { return }
         reportedReachable = isReachable
         owner.routeChanged(RouteChange(route: route, isReachable: isReachable))
-    }
-}
-
-/// Why pushes cannot be authenticated.
-private enum AuthorizationProblem: Equatable {
-    case unavailable(String)
-    case refused(String)
-
-    var reason: String {
-        switch self {
-        case .unavailable(let reason), .refused(let reason): reason
-        }
     }
 }
 

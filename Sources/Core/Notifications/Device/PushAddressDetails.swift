@@ -32,7 +32,7 @@ public final class PushAddressDetails: Hashable, Sendable {
 
 /// The keys that a browser made for one subscription, with which its messages are encrypted (RFC 8291 §3.1).
 ///
-/// Only the sizes are checked here; whether the point lies on the curve is known to whoever has the cryptography.
+/// This type checks only the sizes. The registry's API checks that the point lies on the curve.
 public struct WebPushKeys: Hashable, Sendable {
     /// The size of the public key: an uncompressed point of P-256.
     public static let publicKeyBytes = 65

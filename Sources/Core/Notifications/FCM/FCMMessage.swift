@@ -6,9 +6,6 @@ public enum FCMMessage {
     /// The longest time to live, in seconds: four weeks (Google, REST reference of FCM v1, `AndroidConfig.ttl`).
     public static let timeToLiveSecondsMaximum: Int64 = 2_419_200
 
-    /// The bytes of a message besides its content and its token, at most.
-    public static let overheadBytesMaximum = 64
-
     /// Writes the message of one push.
     ///
     /// - Parameters:

@@ -2,8 +2,8 @@ internal import JSON
 
 /// Writes messages as FCM v1 takes them, once for all devices of an event.
 ///
-/// A push differs from the next only by its target and by what is left of its time to live. So the builder writes what
-/// comes after both, and `FCMMessage` puts the parts together:
+/// Two pushes of an event differ in the target and in the rest of the time to live. The builder writes what comes after
+/// these two, and `FCMMessage` puts the parts together:
 ///
 ///     {"message":{"token":"…","android":{"ttl":"60s",  +  "priority":"HIGH"},"notification":{…},"data":{…}}}
 ///

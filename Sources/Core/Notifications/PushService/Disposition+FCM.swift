@@ -42,18 +42,14 @@ extension Disposition {
         case (401, FCMReason.thirdPartyAuthentication):
             self = .retry(.suspectConfiguration, afterSeconds: answer.retryAfterSeconds)
         case (401, _), (403, _), (404, _): self = .keyRejected(reason: Self.reason(of: answer))
-        case (429, FCMReason.deviceQuotaExceeded): self = Self.fcmRetry(.throttled, answer)
-        case (429, _): self = Self.fcmRetry(.quotaExceeded, answer)
-        case (408, _), (500...599, _): self = Self.fcmRetry(.serviceUnavailable, answer)
+        case (429, let reason):
+            self = .retry(
+                reason == FCMReason.deviceQuotaExceeded ? .throttled : .quotaExceeded,
+                afterSeconds: answer.retryAfterSeconds ?? Self.fcmThrottledSeconds)
+        case (408, _), (500...599, _):
+            self = .retry(
+                .serviceUnavailable, afterSeconds: max(Self.fcmServerErrorSeconds, answer.retryAfterSeconds ?? 0))
         default: self = .deadLetter(reason: Self.reason(of: answer))
-        }
-    }
-
-    private static func fcmRetry(_ cause: RetryCause, _ answer: PushAnswer) -> Disposition {
-        switch cause {
-        case .serviceUnavailable:
-            .retry(cause, afterSeconds: max(fcmServerErrorSeconds, answer.retryAfterSeconds ?? 0))
-        default: .retry(cause, afterSeconds: answer.retryAfterSeconds ?? fcmThrottledSeconds)
         }
     }
 }

@@ -212,7 +212,9 @@ public struct DispatchStateMachine: Sendable {
 
     /// The parts of a page by the app that they are for; the page itself if there is only one.
     private func parts(of work: DispatchJob) -> [DispatchJob] {
-        guard isShared, let first = work.devices.indices.first.map({ flow(of: work, device: $0) }),
+        // One content for all, as most jobs have, goes to one app.
+        guard isShared, work.renderings.count > 1 || !work.assignments.isEmpty,
+            let first = work.devices.indices.first.map({ flow(of: work, device: $0) }),
             work.devices.indices.contains(where: { flow(of: work, device: $0) != first })
         else { return [work] }
         var flows: [Int] = []

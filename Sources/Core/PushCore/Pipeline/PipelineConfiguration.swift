@@ -51,5 +51,14 @@ public struct PipelineConfiguration: Sendable {
     }
 
     /// The routes of all apps, each at its `index`.
-    public var routes: [AppRoute] { apps.flatMap(\.routes).sorted { $0.index < $1.index } }
+    public var routes: [AppRoute] { apps.routes }
+}
+
+extension [PipelineConfiguration.App] {
+    /// The routes of all of them, each at its `index`.
+    var routes: [AppRoute] {
+        let routes = flatMap(\.routes).sorted { $0.index < $1.index }
+        precondition(routes.indices.allSatisfy { routes[$0].index == $0 }, "each route is at its index")
+        return routes
+    }
 }

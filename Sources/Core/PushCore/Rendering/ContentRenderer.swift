@@ -16,8 +16,7 @@ public struct ContentRenderer {
     /// - Parameter apps: the apps.
     public init(apps: [PipelineConfiguration.App]) {
         self.apps = apps
-        let routes = apps.flatMap(\.routes).sorted { $0.index < $1.index }
-        precondition(routes.indices.allSatisfy { routes[$0].index == $0 }, "each route is at its index")
+        let routes = apps.routes
         self.routes = routes
         appByName = Dictionary(
             zip(apps, apps.indices).map { ($0.name, $1) }, uniquingKeysWith: { first, _ in first })

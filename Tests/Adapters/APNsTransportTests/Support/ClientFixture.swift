@@ -25,12 +25,13 @@ final class ClientFixture: Sendable {
     ///   - clock: of the provider token.
     ///   - key: the signing key; nil makes one.
     ///   - proxy: the proxy to go through; nil for none.
+    ///   - authorizer: authenticates in place of the provider token.
     /// - Throws: `ServiceError`, if the trust anchors cannot be read.
     init(
         port: UInt16, trustAnchorsFile: String?, host: String = "127.0.0.1",
         limits change: (inout PoolLimits) -> Void = { _ in },
         clock: @escaping ProviderTokenSource.Clock = ProviderTokenSource.systemClock,
-        key: ES256PrivateKey? = nil, proxy: HTTPProxy? = nil
+        key: ES256PrivateKey? = nil, proxy: HTTPProxy? = nil, authorizer: (any Authorizer)? = nil
     ) throws {
         var limits = PoolLimits()
         limits.deadlineNanoseconds = 60_000_000_000
@@ -44,10 +45,15 @@ final class ClientFixture: Sendable {
             app: "chat", environment: .production, endpoint: "\(host):\(port)",
             extraTrustAnchorsFile: trustAnchorsFile, tokenSource: tokenSource, limits: limits,
             proxy: proxy)
-        var configuration = APNsClientConfiguration(routes: [route])
-        configuration.closeTimeoutNanoseconds = 1_000_000_000
-        client = try APNsClient(
-            configuration: configuration, logger: log.logger, metrics: metrics)
+        if let authorizer {
+            var route = route.serviceRoute
+            route.authorizer = authorizer
+            client = try ServiceClient(routes: [route], loopName: "test", logger: log.logger, metrics: metrics)
+        } else {
+            var configuration = APNsClientConfiguration(routes: [route])
+            configuration.closeTimeoutNanoseconds = 1_000_000_000
+            client = try APNsClient(configuration: configuration, logger: log.logger, metrics: metrics)
+        }
         client.start(handler: results)
     }
 
@@ -84,6 +90,10 @@ final class ClientFixture: Sendable {
 /// Takes the results of a client, and lets a test wait for them.
 final class ResultCollector: PushTransportHandler {
     let results = Watched<[PushResult]>([])
+    /// Whether the route leads to the push service, each time that the client said so.
+    let reachability = Watched<[Bool]>([])
+
+    func routesChanged(_ changes: [RouteChange]) { reachability.update { $0 += changes.map(\.isReachable) } }
 
     func pushesEnded(_ results: [PushResult]) { self.results.update { $0 += results } }
 

@@ -16,10 +16,12 @@ struct SimulatorWorld {
     /// - Parameters:
     ///   - script: the simulator's answers for particular tokens.
     ///   - limits: changes the limits of the pool.
+    ///   - authorizer: makes what authenticates in place of the provider token; gets the key.
     ///   - change: changes the simulator.
     /// - Throws: if there is no port, no thread or no certificate.
     init(
         script: String = "", limits: (inout PoolLimits) -> Void = { _ in },
+        authorizer: (ES256PrivateKey) throws -> (any Authorizer)? = { _ in nil },
         simulator change: (inout SimulatorConfiguration) -> Void = { _ in }
     ) async throws {
         let key = try ES256PrivateKey.generate()
@@ -34,7 +36,8 @@ struct SimulatorWorld {
         let file = FileManager.default.temporaryDirectory.appending(path: "apus-simulator-\(UUID().uuidString).pem")
         try Data(simulator.trustAnchorPEM.utf8).write(to: file)
         fixture = try ClientFixture(
-            port: simulator.port, trustAnchorsFile: file.path, limits: limits, key: key)
+            port: simulator.port, trustAnchorsFile: file.path, limits: limits, key: key,
+            authorizer: try authorizer(key))
         trustAnchorsFile = file.path
     }
 

@@ -119,6 +119,8 @@ struct WorkerFanOutTests {
         await first.killHard()
         try await published
         let second = try fixture.startWorker()
+        // The first may have served all by now; a process that is only starting does not drain.
+        _ = try await second.readiness(200)
         let accepted = try await fixture.accepted(reachingDevices: Self.count)
         let fanOut = try await waitUntilDone(fixture)
         #expect(fanOut.chunksPlanned == 40 && fanOut.chunksServed == 40 && fanOut.devicesPlanned == Self.count)
