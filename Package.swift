@@ -51,7 +51,7 @@ let package = Package(
                 "APNsTransport",
                 "Hashing",
                 "Essentials", "Notifications", "ConnectionPool", "Predicates", "PredicateIndex",
-                "RegistryAPI", "Dispatcher", "APNsSimulator", "PushTestKit",
+                "RegistryAPI", "Dispatcher", "PushServiceSimulator", "APNsSimulator", "PushTestKit",
             ]
         ),
         // For `Tests/Fuzz/` as well: a product with a system library can hold nothing else.
@@ -157,8 +157,8 @@ let package = Package(
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "PushCore", "EventLoop",
                 "Metrics", "JSON", "ServiceClient", "APNsTransport", "ChangeQueue", "SQLiteRegistry",
-                "PostgresRegistry",
-                "APNsSimulator", "LoadGenerator", "Essentials", "Notifications", "Predicates", "Crypto",
+                "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "LoadGenerator", "Essentials",
+                "Notifications", "Predicates", "Crypto",
                 "CapacityModel", "HTTPClient", "ServiceManager",
             ],
             path: "Sources/Command/apus",
@@ -166,8 +166,11 @@ let package = Package(
         ),
 
         // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
+        // What simulators of push services have in common: connections, faults, scripts, records.
+        swiftTarget("PushServiceSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications"]),
         swiftTarget(
-            "APNsSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
+            "APNsSimulator", in: "Support",
+            ["PushServiceSimulator", "EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
         // The arrivals, events, books and reports of `apus load`: values only.
         swiftTarget("LoadGenerator", in: "Support", ["JSON", "Essentials"]),
         swiftTarget(
@@ -219,14 +222,19 @@ let package = Package(
         testTarget(
             "APNsTransportTests", in: "Adapters",
             [
-                "ServiceClient", "APNsTransport", "APNsSimulator", "Crypto", "HTTP2", "EventLoop", "Metrics",
-                "PushTestKit",
-                "Notifications", "ConnectionPool", "Essentials",
+                "ServiceClient", "APNsTransport", "PushServiceSimulator", "APNsSimulator", "Crypto", "HTTP2",
+                "EventLoop", "Metrics", "PushTestKit", "Notifications", "ConnectionPool", "Essentials",
             ]),
-        testTarget("APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "Crypto", "PushTestKit"]),
+        testTarget(
+            "APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "PushServiceSimulator", "Crypto", "PushTestKit"]),
+        testTarget(
+            "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),
         testTarget(
             "APNsSimulatorTests", in: "Support",
-            ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit", "Essentials", "Notifications"]),
+            [
+                "APNsSimulator", "PushServiceSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit",
+                "Essentials", "Notifications",
+            ]),
         testTarget(
             "LoadGeneratorTests", in: "Support",
             ["LoadGenerator", "PushCore", "JSON", "PushTestKit", "Notifications"]),
@@ -265,8 +273,8 @@ let package = Package(
         testTarget(
             "EndToEndTests", in: "Command",
             [
-                "Dispatcher", "ChangeQueue", "PushCore", "APNsSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2",
-                "EventLoop", "Crypto", "Metrics", "PushTestKit", "Notifications", "Predicates",
+                "Dispatcher", "ChangeQueue", "PushCore", "PushServiceSimulator", "APNsSimulator", "SQLiteRegistry",
+                "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics", "PushTestKit", "Notifications", "Predicates",
             ]
         ),
         // The ledger proof: a program of its own, run by `make fault` and, in its short form, by the tests.

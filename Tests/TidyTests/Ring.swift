@@ -40,6 +40,8 @@ enum Ring: String, CaseIterable, Comparable {
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],
+        "APNsSimulator": ["PushServiceSimulator"],
+        "FCMSimulator": ["PushServiceSimulator"],
     ]
 
     static func of(_ target: String) -> Ring? {

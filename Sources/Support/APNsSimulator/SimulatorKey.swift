@@ -1,4 +1,5 @@
 import Crypto
+public import PushServiceSimulator
 
 /// Keys in the form of files, for setting a simulator up.
 public enum SimulatorKey {

@@ -2,6 +2,7 @@ import Crypto
 import EventLoop
 import Foundation
 import JSON
+import PushServiceSimulator
 import Synchronization
 import Testing
 

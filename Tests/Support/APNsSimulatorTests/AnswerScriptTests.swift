@@ -1,3 +1,4 @@
+import PushServiceSimulator
 import Testing
 
 @testable import APNsSimulator

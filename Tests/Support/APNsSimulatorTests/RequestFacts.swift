@@ -1,3 +1,5 @@
+import PushServiceSimulator
+
 @testable import APNsSimulator
 
 /// A request that passes all rules, to be spoilt in one point.
@@ -52,12 +54,12 @@ struct RequestFacts {
 
     /// What the rules say to it.
     func rejection(bundleIDs: [String] = [bundleID]) -> Rejection? {
-        var head = RequestHead()
-        for (name, value) in headers { head.add(name, value) }
-        var body = RequestBody()
-        Array(payload.utf8).withUnsafeBytes { body.append($0) }
-        return head.withFields { fields in
-            RequestRules(bundleIdentifiers: bundleIDs).rejection(fields: fields, body: body) { tokenRejection }
+        let request = RequestState(HeaderNames(RequestField.allCases.map(\.name)), bodyBytesMaximum: 0)
+        for (name, value) in headers { request.add(name, value) }
+        let payload = Array(payload.utf8)
+        return request.withFields { fields in
+            RequestRules(bundleIdentifiers: bundleIDs).rejection(
+                fields: fields, payload: payload, length: payload.count, authenticate: { tokenRejection })
         }
     }
 }

@@ -1,6 +1,7 @@
 import APNsSimulator
 import EventLoop
 import Glibc
+import PushServiceSimulator
 
 /// `apus simulate`.
 struct SimulateCommand: Command {
@@ -49,17 +50,20 @@ struct SimulateCommand: Command {
                             the limit is back [1000]
               wedge         403 ExpiredProviderToken for the rest of the connection
               answer        "status" [200] with "reason" and "timestamp", or any "body";
-                            "retry_after"; "header_bytes" and "body_bytes": padding
+                            "content_type"; "retry_after"; "header_bytes" and "body_bytes": padding
               silence       no answer
+              lose-answer   accepted and recorded, but no answer
+              cut-answer    an answer without its end. "bytes" of the body [0]
               delay         a late answer. "ms" [1000]
               tcp-reset     TCP RST. "bytes": after so many bytes to the client [0]
               tcp-silence   no more data, with TCP still open. "bytes" [0, in the handshake]
               drip          a slow connection. "bytes" a millisecond [1]
+              idle-end      TCP FIN after "ms" without data [1000]
               window        a small connection window. "bytes" [65535]; "add" bytes [0] every
                             "every_ms" [100]
               certificate   a certificate of another host
 
-            These members select the requests of a fault. The last five faults apply to whole
+            These members select the requests of a fault. The last six faults apply to whole
             connections, so only "connection" selects them:
               connection    The number of the connection, from 1. Default: all.
               after         The requests of a connection before the first fault. Default: 0.

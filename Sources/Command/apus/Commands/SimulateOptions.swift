@@ -1,5 +1,6 @@
 import APNsSimulator
 import EventLoop
+import PushServiceSimulator
 
 /// The options of `apus simulate`, and the simulator that they describe.
 enum SimulateOptions {

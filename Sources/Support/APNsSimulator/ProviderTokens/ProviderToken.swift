@@ -1,5 +1,6 @@
 import Crypto
 import Essentials
+import PushServiceSimulator
 
 /// The claims of a provider token: a JSON Web Token signed with ES256.
 ///

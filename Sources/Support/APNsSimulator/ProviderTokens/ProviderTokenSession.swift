@@ -1,4 +1,5 @@
 import Crypto
+import PushServiceSimulator
 
 /// The provider tokens of one connection: a pure state machine.
 ///

@@ -1,37 +1,29 @@
 import EventLoop
+import Notifications
+import PushServiceSimulator
 
 /// The answers of one loop: counted, and recorded as far as the configuration asks for it.
 final class AnswerLog {
-    /// How many bytes of records wait for the file before they are written without waiting for the timer.
-    private static let unwrittenBytesMaximum = 1 << 18
-
     private let isTrusting: Bool
     private let recordsMaximum: Int
-    private let file: RecordFile?
-    private let handler: (@Sendable ([UInt8]) -> Void)?
-    private let writesLines: Bool
+    private let recordWriter: RecordWriter
     private let identifiers: AcceptedIdentifiers
     private let progress: SimulatorProgress
     private let wallClockMilliseconds: @Sendable () -> Int64
     private var counts: [Int]
-    private var lines: [UInt8] = []
-
-    /// The numbers beside the counts of the answers.
-    var summary = SimulatorSummary()
+    private var duplicates = 0
 
     /// The answered requests that were kept, oldest first.
     private(set) var records: [RecordedPush] = []
 
     init(
-        configuration: SimulatorConfiguration, answerCount: Int, file: RecordFile?, identifiers: AcceptedIdentifiers,
+        configuration: ServingConfiguration, answerCount: Int, records: RecordWriter, identifiers: AcceptedIdentifiers,
         progress: SimulatorProgress
     ) {
         isTrusting = configuration.isTrusting
         recordsMaximum = configuration.recordsInMemoryMaximum
         wallClockMilliseconds = configuration.wallClockMilliseconds
-        self.file = file
-        handler = configuration.recordHandler
-        writesLines = configuration.writesRecords
+        recordWriter = records
         self.identifiers = identifiers
         self.progress = progress
         counts = Array(repeating: 0, count: answerCount)
@@ -52,8 +44,8 @@ final class AnswerLog {
         counts[index] += 1
         var isDuplicate = false
         if index == AnswerCatalog.accepted, !isTrusting, let identifier = fields.identifier {
-            isDuplicate = !identifiers.insert(identifier)
-            if isDuplicate { summary.duplicates += 1 }
+            isDuplicate = !identifiers.insert(UInt128(identifier.high) << 64 | UInt128(identifier.low))
+            if isDuplicate { duplicates += 1 }
         }
         record(
             prepared.answer, isDuplicate: isDuplicate, request: request, fields: fields, identifierText: identifierText)
@@ -72,31 +64,25 @@ final class AnswerLog {
         _ answer: ScriptedAnswer, isDuplicate: Bool, request: RequestState, fields: RequestFields,
         identifierText: UnsafeBufferPointer<UInt8>
     ) {
-        guard writesLines || records.count < recordsMaximum else { return }
+        guard recordWriter.writesLines || records.count < recordsMaximum else { return }
         let facts = AnswerFacts(
             timeMilliseconds: wallClockMilliseconds(), timeMicroseconds: WallClock.nowMicroseconds(),
             identifierText: identifierText, answer: answer, isDuplicate: isDuplicate,
             isPayloadChecked: request.isPayloadChecked)
-        if writesLines {
-            RecordLine.append(facts, fields: fields, body: request.body, to: &lines)
-            if lines.count >= Self.unwrittenBytesMaximum { writeRecords() }
+        if recordWriter.writesLines {
+            RecordLine.append(facts, fields: fields, payload: request.payload, to: &recordWriter.lines)
+            recordWriter.lineAppended()
         }
         if records.count < recordsMaximum {
-            records.append(RecordedPush(facts, fields: fields, payload: request.body.bytes))
+            records.append(RecordedPush(facts, fields: fields, payload: request.payload))
         }
     }
 
-    /// Writes the records that wait.
-    func writeRecords() {
-        guard !lines.isEmpty else { return }
-        if let file, !file.append(lines) { summary.recordsLost += lines.count { $0 == 0x0A } }
-        handler?(lines)
-        lines.removeAll(keepingCapacity: true)
-    }
-
-    /// The numbers so far, given the catalog by which answers are numbered.
-    func summary(catalog: AnswerCatalog) -> SimulatorSummary {
-        var summary = summary
+    /// The numbers so far, given the catalog by which answers are numbered and the counts of the connections.
+    func summary(catalog: AnswerCatalog, serving: ServingCounts) -> SimulatorSummary {
+        var summary = SimulatorSummary(serving)
+        summary.duplicates = duplicates
+        summary.recordsLost = recordWriter.lostCount
         summary.answered = counts.reduce(0, +)
         summary.accepted = counts[AnswerCatalog.accepted]
         summary.answers = zip(catalog.answers, counts).filter { $0.1 > 0 }.map { prepared, count in

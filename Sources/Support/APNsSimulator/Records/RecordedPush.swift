@@ -1,3 +1,5 @@
+import PushServiceSimulator
+
 /// One request that the simulator answered.
 public struct RecordedPush: Sendable, Equatable {
     /// When it was answered, in milliseconds since 1970.

@@ -1,3 +1,5 @@
+import PushServiceSimulator
+
 /// The counts of the simulator's requests and answers.
 public struct SimulatorSummary: Sendable, Equatable {
     /// How often one answer was given.
@@ -42,6 +44,18 @@ public struct SimulatorSummary: Sendable, Equatable {
     public var recordsLost = 0
     /// How often each answer was given, most frequent first.
     public var answers: [AnswerCount] = []
+
+    /// Begins without any answer.
+    init(_ serving: ServingCounts = ServingCounts()) {
+        silent = serving.silent
+        abandoned = serving.abandoned
+        connections = serving.connections
+        connectionsRefused = serving.connectionsRefused
+        connectionsFailed = serving.connectionsFailed
+        protocolViolations = serving.protocolViolations
+        concurrentStreamsMaximum = serving.concurrentStreamsMaximum
+        unauthenticatedStreamsMaximum = serving.unauthenticatedStreamsMaximum
+    }
 
     /// The numbers as one line of JSON.
     public var json: String {

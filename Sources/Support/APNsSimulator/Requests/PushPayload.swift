@@ -1,3 +1,5 @@
+import PushServiceSimulator
+
 /// Reads the parts of a payload that the rules need, in one pass and without keeping anything.
 enum PushPayload {
     /// Finds the telling keys of `aps`.

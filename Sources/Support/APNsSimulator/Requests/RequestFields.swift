@@ -1,45 +1,27 @@
 import Notifications
+import PushServiceSimulator
 
-/// The headers of one request, on loan from their `RequestHead`: valid only inside `withFields`.
+/// The headers of one request, on loan: valid only inside `withFields`.
 struct RequestFields {
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private let ranges: UnsafeBufferPointer<Range<Int>>
-    private let present: UInt16
+    private let fields: HeaderFields
 
-    /// Whether a header that APNs looks at came more than once.
-    let hasDuplicates: Bool
     /// `apns-id`, or nil if it is absent or no canonical UUID.
     let identifier: APNsIdentifier?
     /// The device token's digits as they stand in the path `/3/device/<token>`, or nil for any other path.
     let deviceTokenDigits: UnsafeBufferPointer<UInt8>?
 
     /// Takes the loan.
-    ///
-    /// - Parameters:
-    ///   - bytes: the values, one after the other.
-    ///   - ranges: where each field's value is in them, by the field's number.
-    ///   - present: a bit for each field that there is.
-    ///   - hasDuplicates: whether a field came more than once.
-    init(
-        bytes: UnsafeBufferPointer<UInt8>, ranges: UnsafeBufferPointer<Range<Int>>, present: UInt16, hasDuplicates: Bool
-    ) {
-        self.bytes = bytes
-        self.ranges = ranges
-        self.present = present
-        self.hasDuplicates = hasDuplicates
-        func value(_ field: RequestField) -> UnsafeBufferPointer<UInt8>? {
-            guard present & 1 << UInt16(field.rawValue) != 0 else { return nil }
-            return UnsafeBufferPointer(rebasing: bytes[ranges[field.rawValue]])
-        }
-        identifier = value(.identifier).flatMap { UUIDText.parse($0) }
-        deviceTokenDigits = value(.path).flatMap { Self.deviceTokenDigits(inPath: $0) }
+    init(_ fields: HeaderFields) {
+        self.fields = fields
+        identifier = fields[RequestField.identifier.rawValue].flatMap { UUIDText.parse($0) }
+        deviceTokenDigits = fields[RequestField.path.rawValue].flatMap { Self.deviceTokenDigits(inPath: $0) }
     }
 
+    /// Whether a header that APNs looks at came more than once.
+    var hasDuplicates: Bool { fields.hasDuplicates }
+
     /// The value of a header, or nil if it is absent.
-    subscript(field: RequestField) -> UnsafeBufferPointer<UInt8>? {
-        guard present & 1 << UInt16(field.rawValue) != 0 else { return nil }
-        return UnsafeBufferPointer(rebasing: bytes[ranges[field.rawValue]])
-    }
+    subscript(field: RequestField) -> UnsafeBufferPointer<UInt8>? { fields[field.rawValue] }
 
     private static func deviceTokenDigits(inPath path: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
         let prefix: StaticString = "/3/device/"
@@ -84,30 +66,12 @@ enum RequestField: Int, CaseIterable {
         case .channelIdentifier: "apns-channel-id"
         }
     }
+}
 
-    /// Finds the field of a name, or nil for a header that APNs ignores.
-    ///
-    /// Looks at the length first: it leaves one or two candidates, and this runs for every header of every request.
-    init?(name: UnsafeBufferPointer<UInt8>) {
-        let candidates: (RequestField, RequestField)
-        switch name.count {
-        case 5: candidates = (.path, .path)
-        case 7: candidates = (.method, .identifier)
-        case 10: candidates = (.topic, .topic)
-        case 12: candidates = (.contentType, .contentType)
-        case 13: candidates = (.authorization, .priority)
-        case 14: candidates = (.pushType, .pushType)
-        case 15: candidates = (.expiration, .channelIdentifier)
-        case 16: candidates = (.collapseIdentifier, .collapseIdentifier)
-        default: return nil
-        }
-        if name.matches(candidates.0.name) {
-            self = candidates.0
-        } else if name.matches(candidates.1.name) {
-            self = candidates.1
-        } else {
-            return nil
-        }
+extension RequestState {
+    /// Lends the headers out for reading, as those of a push.
+    func withFields<Result>(_ body: (RequestFields) -> Result) -> Result {
+        withExtendedLifetime(self) { body(RequestFields(fields)) }
     }
 }
 

@@ -1,5 +1,6 @@
 import Essentials
 import JSON
+import PushServiceSimulator
 import Synchronization
 
 /// The answers of APNs to requests about broadcast channels.

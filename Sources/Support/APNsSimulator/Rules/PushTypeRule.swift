@@ -1,4 +1,5 @@
 import Notifications
+import PushServiceSimulator
 
 /// The requirements of a push type for the other headers and the payload.
 ///

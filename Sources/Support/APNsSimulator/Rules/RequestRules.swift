@@ -1,4 +1,5 @@
 import Notifications
+import PushServiceSimulator
 
 /// Decides what APNs would say to a request, by the documented rules for its headers and its payload.
 ///
@@ -11,6 +12,8 @@ import Notifications
 struct RequestRules: Sendable {
     /// The longest value of `apns-collapse-id`, in bytes (Apple, "Sending notification requests to APNs").
     static let collapseIdentifierBytesMaximum = 64
+    /// How many bytes of a payload are kept: one more than the largest limit of Apple's.
+    static let bodyBytesKeptMaximum = 5_121
 
     private let bundleIdentifiers: [[UInt8]]
 
@@ -25,11 +28,12 @@ struct RequestRules: Sendable {
     ///
     /// - Parameters:
     ///   - fields: its headers.
-    ///   - body: its payload.
+    ///   - payload: its payload, as far as it was kept.
+    ///   - length: how long the payload is.
     ///   - authenticate: judges the provider token; called when its turn in the order comes, so at most once.
     /// - Returns: why the request is refused, or nil if nothing speaks against it.
     func rejection(
-        fields: RequestFields, body: borrowing RequestBody, authenticate: () -> Rejection?
+        fields: RequestFields, payload: [UInt8], length: Int, authenticate: () -> Rejection?
     ) -> Rejection? {
         if let rejection = Self.requestLineRejection(fields) { return rejection }
         if fields.hasDuplicates { return .duplicateHeaders }
@@ -45,7 +49,7 @@ struct RequestRules: Sendable {
         if let collapse = fields[.collapseIdentifier], !Self.isCollapseIdentifier(collapse) { return .badCollapseID }
         if let rejection = topicRejection(fields[.topic], rule: rule) { return rejection }
         guard let digits = fields.deviceTokenDigits, Self.isDeviceToken(digits) else { return .badDeviceToken }
-        return Self.payloadRejection(body, rule: rule)
+        return Self.payloadRejection(payload, length: length, rule: rule)
     }
 
     private static func requestLineRejection(_ fields: RequestFields) -> Rejection? {
@@ -111,10 +115,10 @@ struct RequestRules: Sendable {
     }
 
     /// Apple names no reason of its own for a body that is no JSON object: it carries no payload that could be read.
-    private static func payloadRejection(_ body: borrowing RequestBody, rule: PushTypeRule) -> Rejection? {
-        guard body.length > 0 else { return .payloadEmpty }
-        guard body.length <= rule.payloadBytesMaximum else { return .payloadTooLarge }
-        guard let keys = PushPayload.keys(in: body.bytes) else { return .payloadEmpty }
+    private static func payloadRejection(_ payload: [UInt8], length: Int, rule: PushTypeRule) -> Rejection? {
+        guard length > 0 else { return .payloadEmpty }
+        guard length <= rule.payloadBytesMaximum else { return .payloadTooLarge }
+        guard let keys = PushPayload.keys(in: payload) else { return .payloadEmpty }
         guard keys.isSuperset(of: rule.requiresAll), keys.isDisjoint(with: rule.forbids),
             rule.requiresAny.isEmpty || !keys.isDisjoint(with: rule.requiresAny)
         else { return .invalidPushType }

@@ -1,5 +1,5 @@
 import Notifications
-import Synchronization
+public import PushServiceSimulator
 
 /// The simulator's answers to particular device tokens, instead of accepting their pushes.
 ///
@@ -8,24 +8,19 @@ import Synchronization
 /// Several lines of the same digits are steps, one after the other, counted for each device token separately; after the
 /// last step, pushes are accepted.
 public final class AnswerScript: Sendable {
-    /// How many device tokens can be in the middle of their steps at once; further ones stay at their first step.
-    static let countedTokensMaximum = 1_000_000
-
-    private let steps: [ArraySlice<UInt8>: [ScriptStep]]
-    /// The lengths of all keys, longest first.
-    private let keyLengths: [Int]
-    private let requestCounts = Mutex<[ArraySlice<UInt8>: Int]>([:])
+    private let steps: [ScriptStep]
+    private let table: PrefixSteps
 
     /// Every answer that the script can give.
     let answers: [ScriptedAnswer]
 
     /// A script that accepts all.
-    public static let empty = AnswerScript(steps: [:])
+    public static let empty = AnswerScript([])
 
-    private init(steps: [ArraySlice<UInt8>: [ScriptStep]]) {
-        self.steps = steps
-        keyLengths = Set(steps.keys.map(\.count)).sorted(by: >)
-        answers = Array(Set(steps.values.joined().compactMap(\.answer)))
+    private init(_ lines: [ScriptLine]) {
+        steps = lines.map(\.step)
+        table = PrefixSteps(lines.map { ($0.tokenDigits, $0.step.times) })
+        answers = Array(Set(steps.compactMap(\.answer)))
     }
 
     /// Reads a script.
@@ -35,17 +30,11 @@ public final class AnswerScript: Sendable {
     ///   - nowMilliseconds: since when a token is dead whose line does not say it, in milliseconds since 1970.
     /// - Throws: `SimulatorError` with the number of the first line that is wrong.
     public convenience init(parsing bytes: [UInt8], nowMilliseconds: Int64) throws(SimulatorError) {
-        var steps: [ArraySlice<UInt8>: [ScriptStep]] = [:]
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) {
-            do {
-                let parsed = try ScriptLine(parsing: Array(line), nowMilliseconds: nowMilliseconds)
-                steps[ArraySlice(parsed.tokenDigits), default: []].append(parsed.step)
-            } catch {
-                throw SimulatorError(.scriptInvalid, "line \(index + 1) of the script: \(error.message)")
-            }
+        var lines: [ScriptLine] = []
+        try ScriptLines.read(bytes, of: "script") { line throws(SimulatorError) in
+            lines.append(try ScriptLine(parsing: line, nowMilliseconds: nowMilliseconds))
         }
-        self.init(steps: steps)
+        self.init(lines)
     }
 
     /// Takes the step that is due for a request to a device token.
@@ -53,27 +42,9 @@ public final class AnswerScript: Sendable {
     /// - Parameter digits: the hexadecimal digits of the token, of either case.
     /// - Returns: the step, or nil if the script has none, or none left, for the token.
     func nextStep(forTokenDigits digits: UnsafeBufferPointer<UInt8>) -> ScriptStep? {
-        guard !steps.isEmpty else { return nil }
+        guard !table.isEmpty else { return nil }
         let digits = ArraySlice(digits.map { (65...70).contains($0) ? $0 | 0x20 : $0 })
-        for length in keyLengths where length <= digits.count {
-            if let steps = steps[digits.prefix(length)] { return nextStep(of: steps, digits: digits) }
-        }
-        return nil
-    }
-
-    private func nextStep(of steps: [ScriptStep], digits: ArraySlice<UInt8>) -> ScriptStep? {
-        // A step that lasts for ever needs no counting, so it costs no lock.
-        if let first = steps.first, first.times == nil { return first }
-        var remaining = requestCounts.withLock { counts in
-            let count = counts[digits] ?? 0
-            if count > 0 || counts.count < Self.countedTokensMaximum { counts[digits] = count + 1 }
-            return count
-        }
-        for step in steps {
-            guard let times = step.times, remaining >= times else { return step }
-            remaining -= times
-        }
-        return nil
+        return table.next(for: digits).map { steps[$0] }
     }
 }
 

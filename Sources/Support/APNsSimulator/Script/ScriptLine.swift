@@ -1,4 +1,5 @@
 import Notifications
+import PushServiceSimulator
 
 /// One line of a script, read and checked.
 struct ScriptLine {

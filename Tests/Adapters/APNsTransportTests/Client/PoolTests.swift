@@ -4,6 +4,7 @@ import ConnectionPool
 import HTTP2
 import Metrics
 import Notifications
+import PushServiceSimulator
 import PushTestKit
 import ServiceClient
 import Testing

@@ -2,6 +2,7 @@ import APNsSimulator
 import APNsTransport
 import ConnectionPool
 import Notifications
+import PushServiceSimulator
 import ServiceClient
 import Testing
 

@@ -4,6 +4,7 @@ import ConnectionPool
 import Foundation
 import Metrics
 import Notifications
+import PushServiceSimulator
 import PushTestKit
 import Testing
 

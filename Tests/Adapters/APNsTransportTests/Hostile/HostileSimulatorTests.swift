@@ -2,6 +2,7 @@ import APNsSimulator
 import APNsTransport
 import ConnectionPool
 import Notifications
+import PushServiceSimulator
 import Testing
 
 @Suite("Client: a hostile simulator, one fault at a time")

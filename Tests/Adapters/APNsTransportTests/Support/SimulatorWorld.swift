@@ -3,6 +3,7 @@ import APNsTransport
 import ConnectionPool
 import Crypto
 import Foundation
+import PushServiceSimulator
 import ServiceClient
 
 /// A client with one route to a simulator, which has rules of its own.

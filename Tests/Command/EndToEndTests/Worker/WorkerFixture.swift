@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import Notifications
 import PushCore
+import PushServiceSimulator
 import PushTestKit
 import SQLiteRegistry
 import Testing

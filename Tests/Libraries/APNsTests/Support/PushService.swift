@@ -1,6 +1,7 @@
 import APNs
 import APNsSimulator
 import Crypto
+import PushServiceSimulator
 import PushTestKit
 import Synchronization
 

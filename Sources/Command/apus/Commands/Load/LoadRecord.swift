@@ -3,6 +3,7 @@ import Dispatcher
 import EventLoop
 import Glibc
 import LoadGenerator
+import PushServiceSimulator
 import Synchronization
 
 /// Where the record of the pushes comes from: a simulator of APNs in this process, or the file of another one.

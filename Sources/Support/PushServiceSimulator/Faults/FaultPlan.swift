@@ -8,10 +8,10 @@ struct FaultPlan: Sendable {
         var connection: Int
         /// Its number among the requests of the connection, counted from 1.
         var number: Int
-        /// The device token, in lowercase digits.
-        var tokenDigits: [UInt8]
-        /// Whether it is asked about because it was rejected.
-        var isRejected = false
+        /// What it is addressed to, as `FaultSyntax` has it.
+        var token: [UInt8]
+        /// Why it is asked about.
+        var trigger = FaultTrigger.request
     }
 
     private(set) var rules: [FaultRule] = []
@@ -68,28 +68,33 @@ struct FaultPlan: Sendable {
 }
 
 /// The faults of one simulator, which all its loops and its control port share.
-final class FaultBook: Sendable {
+public final class FaultBook: Sendable {
     private let plan: Mutex<FaultPlan>
     /// Looked at for every request; the plan itself only if there is one.
     private let hasRules: Atomic<Bool>
     private let connections = Atomic<Int>(0)
 
-    init(rules: [FaultRule], seed: UInt64) {
+    init(_ faults: SimulatorFaults, seed: UInt64) {
+        let rules = faults.rules
         plan = Mutex(FaultPlan(rules: rules, seed: seed))
         hasRules = Atomic(!rules.isEmpty)
     }
 
-    var isActive: Bool { hasRules.load(ordering: .relaxed) }
+    /// Whether there is any fault to decide about.
+    public var isActive: Bool { hasRules.load(ordering: .relaxed) }
 
     /// How many faults have happened.
-    var faultCount: Int { plan.withLock { $0.faultCount } }
+    public var faultCount: Int { plan.withLock { $0.faultCount } }
 
-    func add(_ rule: FaultRule) {
-        plan.withLock { $0.add(rule) }
+    /// Adds faults, which come after those that there are.
+    public func add(_ faults: SimulatorFaults) {
+        guard !faults.rules.isEmpty else { return }
+        plan.withLock { plan in for rule in faults.rules { plan.add(rule) } }
         hasRules.store(true, ordering: .relaxed)
     }
 
-    func removeAll() {
+    /// Removes all faults; their effects on existing connections stay.
+    public func removeAll() {
         plan.withLock { $0.removeAll() }
         hasRules.store(false, ordering: .relaxed)
     }

@@ -3,18 +3,18 @@ import Glibc
 // Comparisons of whole values: the loops of the standard library's `elementsEqual` cost several times as much here.
 extension UnsafeBufferPointer<UInt8> {
     /// Whether the bytes are those of the text.
-    func matches(_ text: StaticString) -> Bool {
+    public func matches(_ text: StaticString) -> Bool {
         count == text.utf8CodeUnitCount && matches(text.utf8Start)
     }
 
     /// Whether the bytes are the same.
-    func matches(_ other: [UInt8]) -> Bool {
+    public func matches(_ other: [UInt8]) -> Bool {
         guard count == other.count else { return false }
         return other.withUnsafeBufferPointer { other in other.baseAddress.map { matches($0) } ?? true }
     }
 
     /// Whether the bytes begin with others.
-    func begins(with other: [UInt8]) -> Bool {
+    public func begins(with other: [UInt8]) -> Bool {
         count >= other.count && UnsafeBufferPointer(rebasing: self[..<other.count]).matches(other)
     }
 

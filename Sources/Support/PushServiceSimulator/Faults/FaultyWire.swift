@@ -23,6 +23,7 @@ final class FaultyWire {
     private var sentBytes = 0
     private var budgetBytes = Int.max
     private var timer: EventLoop.Timer?
+    private var isIdle = true
     private var hasEnded = false
     private var isSilent = false
 
@@ -53,6 +54,7 @@ final class FaultyWire {
         switch fault {
         case .silence(let bytes) where bytes == 0: isSilent = true
         case .drip(let bytes): drip(bytes)
+        case .endWhenIdle(let milliseconds): endWhenIdle(milliseconds)
         default: break
         }
         do {
@@ -73,8 +75,18 @@ final class FaultyWire {
         }
     }
 
+    /// Looks once in each time whether anything went since the last look, so it ends after one to two such times.
+    private func endWhenIdle(_ milliseconds: Int) {
+        isIdle = true
+        timer = loop.schedule(afterNanoseconds: UInt64(milliseconds) * 1_000_000) { [self] in
+            guard !hasEnded else { return }
+            if isIdle { end(resets: false) } else { endWhenIdle(milliseconds) }
+        }
+    }
+
     private func pass() {
         guard !hasEnded else { return }
+        isIdle = false
         guard !isSilent else { return stopReading() }
         guard move(from: client, to: server, &toServer, limit: .max) != nil,
             let sent = move(from: server, to: client, &toClient, limit: limitBytes)
@@ -97,6 +109,7 @@ final class FaultyWire {
         switch fault {
         case .reset(let bytes), .silence(let bytes): max(0, bytes - sentBytes)
         case .drip: max(0, budgetBytes)
+        case .endWhenIdle: .max
         }
     }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The number of requests that all loops have answered, and the waits for a number.
-final class SimulatorProgress: Sendable {
+public final class SimulatorProgress: Sendable {
     private struct Waiter {
         let identifier: Int
         let count: Int
@@ -18,8 +18,11 @@ final class SimulatorProgress: Sendable {
     private let awaitedCount = Atomic<Int>(.max)
     private let waiters = Mutex(Waiters())
 
+    /// Begins with none.
+    init() {}
+
     /// Notes one more answer.
-    func requestAnswered() {
+    public func requestAnswered() {
         let count = answered.add(1, ordering: .sequentiallyConsistent).newValue
         if count >= awaitedCount.load(ordering: .sequentiallyConsistent) { resumeReached() }
     }

@@ -2,7 +2,7 @@ import JSON
 import PushTestKit
 import Testing
 
-@testable import APNsSimulator
+@testable import PushServiceSimulator
 
 @Suite("The reader of payloads")
 struct JSONReaderTests {

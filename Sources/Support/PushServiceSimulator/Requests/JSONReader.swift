@@ -4,9 +4,12 @@ import Notifications
 ///
 /// The simulator has a reader of its own, so that it never accepts a payload only because the code under test wrote it
 /// with the same library. Checking a payload must also cost less than sending one costs the client.
-struct JSONReader {
+public struct JSONReader {
     /// The bytes are no JSON, or not the JSON that was asked for.
-    struct Malformed: Error {}
+    public struct Malformed: Error {
+        /// Says so.
+        public init() {}
+    }
 
     /// How many objects and arrays may be open at once.
     static let depthMaximum = 64
@@ -18,7 +21,7 @@ struct JSONReader {
     /// Starts at the first byte, which must stay valid while the reader is used.
     ///
     /// - Throws: `Malformed` if the bytes are not UTF-8.
-    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(Malformed) {
+    public init(_ bytes: UnsafeBufferPointer<UInt8>) throws(Malformed) {
         self.bytes = bytes
         do {
             _ = try UTF8Span(validating: bytes.span)
@@ -28,7 +31,7 @@ struct JSONReader {
     }
 
     /// The first byte of the next value, or nil at the end.
-    var nextByte: UInt8? {
+    public var nextByte: UInt8? {
         mutating get {
             while position < bytes.count {
                 let byte = bytes[position]
@@ -40,7 +43,7 @@ struct JSONReader {
     }
 
     /// Steps into an object.
-    mutating func enterObject() throws(Malformed) {
+    public mutating func enterObject() throws(Malformed) {
         try take(UInt8(ascii: "{"))
         isFirstMember = true
     }
@@ -49,7 +52,7 @@ struct JSONReader {
     ///
     /// - Returns: the bytes between the quotes of the key, escapes as they are, or nil if the object has ended. The
     ///   caller reads the value before it asks for the next key.
-    mutating func nextKey() throws(Malformed) -> UnsafeBufferPointer<UInt8>? {
+    public mutating func nextKey() throws(Malformed) -> UnsafeBufferPointer<UInt8>? {
         let byte = nextByte
         if byte == UInt8(ascii: "}") {
             position += 1
@@ -64,7 +67,7 @@ struct JSONReader {
     }
 
     /// Reads a string and gives the bytes between its quotes, escapes as they are.
-    mutating func readRawString() throws(Malformed) -> UnsafeBufferPointer<UInt8> {
+    public mutating func readRawString() throws(Malformed) -> UnsafeBufferPointer<UInt8> {
         try take(UInt8(ascii: "\""))
         let start = position
         while position < bytes.count {
@@ -81,14 +84,14 @@ struct JSONReader {
     }
 
     /// Reads a string that needs no escapes, as names and identifiers do.
-    mutating func readPlainString() throws(Malformed) -> String {
+    public mutating func readPlainString() throws(Malformed) -> String {
         let raw = try readRawString()
         guard !raw.contains(UInt8(ascii: "\\")) else { throw Malformed() }
         return String(decoding: raw, as: UTF8.self)
     }
 
     /// Reads a whole number that fits 64 bits.
-    mutating func readInteger() throws(Malformed) -> Int64 {
+    public mutating func readInteger() throws(Malformed) -> Int64 {
         _ = nextByte
         let start = position
         try skipNumber()
@@ -97,10 +100,10 @@ struct JSONReader {
     }
 
     /// Steps over one value of any kind and checks all of it.
-    mutating func skipValue() throws(Malformed) { try skipValue(depth: 0) }
+    public mutating func skipValue() throws(Malformed) { try skipValue(depth: 0) }
 
     /// Checks that nothing but white space is left.
-    mutating func readEnd() throws(Malformed) {
+    public mutating func readEnd() throws(Malformed) {
         guard nextByte == nil else { throw Malformed() }
     }
 

@@ -55,11 +55,11 @@ struct DelayedAnswer {
 
 /// Draws how long each answer takes.
 struct LatencySource {
-    private let latency: SimulatorConfiguration.Latency
+    private let latency: ServingConfiguration.Latency
     private var state: UInt64
 
     /// Starts a source; each loop has its own stream of random numbers.
-    init(_ latency: SimulatorConfiguration.Latency, loopIndex: Int) {
+    init(_ latency: ServingConfiguration.Latency, loopIndex: Int) {
         self.latency = latency
         if case .uniform(_, let seed) = latency { state = seed &+ UInt64(loopIndex) } else { state = 0 }
     }

@@ -4,7 +4,7 @@ public struct SimulatorError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable {
         /// A line of the script is invalid.
         case scriptInvalid
-        /// A key of a team could not be read.
+        /// A key of a sender could not be read.
         case keyInvalid
         /// The address could not be listened on.
         case listenFailed
@@ -21,7 +21,8 @@ public struct SimulatorError: Error, Sendable, CustomStringConvertible {
     /// The problem, its location and the remedy, for people.
     public let message: String
 
-    init(_ code: Code, _ message: String) {
+    /// Names a failure, and says for people what to do about it.
+    public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

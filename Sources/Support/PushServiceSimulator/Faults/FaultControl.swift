@@ -2,17 +2,32 @@ public import EventLoop
 import Glibc
 import JSON
 
+/// A running simulator as its control port sees it.
+public protocol ControlledSimulator: Sendable {
+    /// Carries out a line of JSON: adds the fault that it describes, or does what else the service knows.
+    ///
+    /// - Throws: `SimulatorError` (`scriptInvalid`) if the line is neither.
+    func execute(_ line: [UInt8]) throws(SimulatorError)
+    /// Removes the faults; their effects on existing connections stay.
+    func removeFaults()
+    /// The numbers so far, as one line of JSON.
+    ///
+    /// - Throws: `CancellationError` after the simulator's end.
+    func summaryJSON() async throws -> String
+}
+
 /// The control port of a running simulator: one line of JSON in, one line of JSON out, over TCP on this machine.
 ///
-/// A line is a fault, which is added; or `{"clear":true}`, by which it behaves again; or `{"show":true}`, which asks
-/// for the summary. So `nc 127.0.0.1 PORT < faults.ndjson` changes it. It lives on a loop of its owner's.
+/// A line is a fault, which is added, or another command of the service; or `{"clear":true}`, by which the simulator
+/// behaves again; or `{"show":true}`, which asks for the summary. So `nc 127.0.0.1 PORT < faults.ndjson` changes it. It
+/// lives on a loop of its owner's.
 public final class FaultControl {
     /// The port that it listens on.
     public private(set) var port: UInt16 = 0
 
     private static let clientsMaximum = 16
 
-    private let simulator: APNsSimulator
+    private let simulator: any ControlledSimulator
     private let loop: EventLoop
     private var listener: TCPListener?
     private var clients: [Int32: FaultControlClient] = [:]
@@ -24,7 +39,7 @@ public final class FaultControl {
     ///   - port: the port; 0 for any.
     ///   - loop: where to live; call on it.
     /// - Throws: `SimulatorError` (`listenFailed`).
-    public init(_ simulator: APNsSimulator, port: UInt16, loop: EventLoop) throws(SimulatorError) {
+    public init(_ simulator: any ControlledSimulator, port: UInt16, loop: EventLoop) throws(SimulatorError) {
         self.simulator = simulator
         self.loop = loop
         do throws(EventLoopError) {
@@ -56,13 +71,13 @@ final class FaultControlClient {
     private static let lineBytesMaximum = 65_536
 
     private let socket: Int32
-    private let simulator: APNsSimulator
+    private let simulator: any ControlledSimulator
     private let loop: EventLoop
     private let whenEnded: () -> Void
     private var registration: EventLoop.Registration?
     private var input: [UInt8] = []
 
-    init(socket: Int32, simulator: APNsSimulator, loop: EventLoop, whenEnded: @escaping () -> Void) {
+    init(socket: Int32, simulator: any ControlledSimulator, loop: EventLoop, whenEnded: @escaping () -> Void) {
         self.socket = socket
         self.simulator = simulator
         self.loop = loop
@@ -101,7 +116,7 @@ final class FaultControlClient {
             return reply("{\"ok\":true}")
         }
         do throws(SimulatorError) {
-            simulator.add(try SimulatorFaults(parsing: line))
+            try simulator.execute(line)
             reply("{\"ok\":true}")
         } catch {
             var writer = JSONWriter(capacityBytes: 256)
@@ -122,9 +137,9 @@ final class FaultControlClient {
     }
 
     /// Sends the numbers, and closes the descriptor.
-    private static func sendSummary(of simulator: APNsSimulator, to socket: Int32) {
+    private static func sendSummary(of simulator: any ControlledSimulator, to socket: Int32) {
         Task {
-            if let summary = try? await simulator.summary() { send(summary.json, to: socket) }
+            if let summary = try? await simulator.summaryJSON() { send(summary, to: socket) }
             SocketCloser.close(socket)
         }
     }
@@ -138,20 +153,4 @@ final class FaultControlClient {
             Glibc.send(socket, $0.baseAddress, $0.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
         }
     }
-}
-
-/// Faults that the simulator is to have from the start: JSON objects, one a line, as `apus simulate --help` lists them.
-public struct SimulatorFaults: Sendable {
-    let rules: [FaultRule]
-
-    /// A simulator that behaves.
-    public static let none = SimulatorFaults(rules: [])
-
-    private init(rules: [FaultRule]) { self.rules = rules }
-
-    /// Reads faults.
-    ///
-    /// - Parameter bytes: the content of the file.
-    /// - Throws: `SimulatorError` (`scriptInvalid`) with the number of the first line that is wrong.
-    public init(parsing bytes: [UInt8]) throws(SimulatorError) { rules = try FaultRule.parse(lines: bytes) }
 }

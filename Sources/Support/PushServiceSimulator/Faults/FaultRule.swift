@@ -8,10 +8,10 @@ struct FaultRule: Hashable, Sendable {
     var connection: Int?
     /// The number of a connection's requests before the first fault.
     var after = 0
-    /// The lowercase hexadecimal digits with which the device tokens begin.
-    var tokenDigits: [UInt8] = []
-    /// Whether only rejected requests get it.
-    var needsRejection = false
+    /// The bytes with which the device tokens begin.
+    var token: [UInt8] = []
+    /// When it is decided about.
+    var trigger = FaultTrigger.request
     /// The probability, each time that all other conditions hold: 0 to 1.
     var probability = 1.0
     /// How often it happens; nil for as often as it can.
@@ -23,8 +23,7 @@ struct FaultRule: Hashable, Sendable {
 
     func befalls(_ request: FaultPlan.Request) -> Bool {
         !fault.befallsConnections && (connection ?? request.connection) == request.connection
-            && request.number > after && needsRejection == request.isRejected
-            && request.tokenDigits.starts(with: tokenDigits)
+            && request.number > after && trigger == request.trigger && request.token.starts(with: token)
     }
 }
 
@@ -36,59 +35,57 @@ struct FaultRule: Hashable, Sendable {
 /// | `reset-stream` | `error` (2, INTERNAL_ERROR; 7 is REFUSED_STREAM) |
 /// | `stream-limit` | `streams` (1), `back_ms` (1000) |
 /// | `wedge` | |
-/// | `answer` | `status`, `reason` or `body`, `timestamp`, `retry_after`, `header_bytes`, `body_bytes` |
-/// | `silence` | |
+/// | `answer` | `status`, `reason` or `body`, `timestamp`, `content_type`, `retry_after`, and sizes: `header_bytes`, |
+/// | | `body_bytes` |
+/// | `silence`, `lose-answer` | |
+/// | `cut-answer` | `bytes` (0): after so many of the body |
 /// | `delay` | `ms` |
 /// | `tcp-reset`, `tcp-silence` | `bytes` (0): after so many to the client |
 /// | `drip` | `bytes` (1) a millisecond |
+/// | `idle-end` | `ms` (1000) without a byte |
 /// | `window` | `bytes` (65535), `add` (0), `every_ms` (100) |
 /// | `certificate` | |
 ///
-/// Aims: `connection` (a number), `after` (requests), `token` (first digits), `on`: `request` (default) or `rejection`,
-/// `probability` (1), `times` (unlimited).
+/// Aims: `connection` (a number), `after` (requests), `token` (first bytes), `on`: `request` (default), `rejection`, or
+/// what else the service has in `FaultSyntax`; `probability` (1), `times` (unlimited).
 extension FaultRule {
     private static let memberNames: Set<String> = [
         "fault", "last", "error", "reason", "streams", "back_ms", "status", "body", "timestamp", "retry_after",
-        "header_bytes", "body_bytes", "ms", "bytes", "add", "every_ms", "connection", "after", "token", "on",
-        "probability", "times",
+        "content_type", "header_bytes", "body_bytes", "ms", "bytes", "add", "every_ms", "connection", "after", "token",
+        "on", "probability", "times",
     ]
     private static let sizeBytesMaximum: Int64 = 1 << 24
 
     /// Reads the faults of a file, one a line; empty lines are passed over.
     ///
     /// - Throws: `SimulatorError` with the number of the first line that is wrong.
-    static func parse(lines bytes: [UInt8]) throws(SimulatorError) -> [FaultRule] {
+    static func parse(lines bytes: [UInt8], as syntax: FaultSyntax) throws(SimulatorError) -> [FaultRule] {
         var rules: [FaultRule] = []
         let parser = JSONParser(depthMaximum: 4, bytesMaximum: 65_536)
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) {
-            do throws(SimulatorError) {
-                rules.append(try FaultRule(parsing: Array(line), parser))
-            } catch {
-                throw SimulatorError(.scriptInvalid, "line \(index + 1) of the faults: \(error.message)")
-            }
+        try ScriptLines.read(bytes, of: "faults") { line throws(SimulatorError) in
+            rules.append(try FaultRule(parsing: line, parser, syntax))
         }
         return rules
     }
 
     /// Reads one fault.
-    init(parsing line: [UInt8], _ parser: JSONParser) throws(SimulatorError) {
+    init(parsing line: [UInt8], _ parser: JSONParser, _ syntax: FaultSyntax) throws(SimulatorError) {
         let value: JSONValue
         do throws(JSONError) { value = try parser.parse(line) } catch { throw Self.invalid("it is no JSON: \(error)") }
         guard let object = value.object else { throw Self.invalid("it is no JSON object") }
         for member in object where !Self.memberNames.contains(member.key) {
             throw Self.invalid("\"\(member.key)\" is unknown; 'apus simulate --help' lists the members")
         }
-        self.init(fault: try Self.fault(object))
+        self.init(fault: try Self.fault(object, syntax))
         connection = try Self.integer(object, "connection", 1...Int64(Int32.max)).map { Int($0) }
         after = Int(try Self.integer(object, "after", 0...Int64(Int32.max)) ?? 0)
         times = try Self.integer(object, "times", 1...Int64(Int32.max)).map { Int($0) }
-        tokenDigits = (object["token"]?.string ?? "").lowercased().utf8.map { $0 }
-        switch object["on"]?.string ?? "request" {
-        case "request": needsRejection = false
-        case "rejection": needsRejection = true
-        default: throw Self.invalid("\"on\" has to be request or rejection")
+        let token = object["token"]?.string ?? ""
+        self.token = Array((syntax.lowercasesTokens ? token.lowercased() : token).utf8)
+        guard let trigger = syntax.triggers[object["on"]?.string ?? "request"] else {
+            throw Self.invalid("\"on\" has to be \(syntax.triggers.keys.sorted().joined(separator: " or "))")
         }
+        self.trigger = trigger
         if let value = object["probability"] {
             guard let probability = value.double, (0...1).contains(probability) else {
                 throw Self.invalid("\"probability\" has to be 0 to 1")
@@ -97,7 +94,7 @@ extension FaultRule {
         }
     }
 
-    private static func fault(_ object: JSONObject) throws(SimulatorError) -> Fault {
+    private static func fault(_ object: JSONObject, _ syntax: FaultSyntax) throws(SimulatorError) -> Fault {
         switch object["fault"]?.string {
         case "goaway": return try goAway(object)
         case "reset-stream": return .resetStream(errorCode: UInt32(try integer(object, "error", 0...0xFFFF) ?? 2))
@@ -106,12 +103,16 @@ extension FaultRule {
                 Int(try integer(object, "streams", 0...1_000_000) ?? 1),
                 backAfterMilliseconds: Int(try integer(object, "back_ms", 0...3_600_000) ?? 1_000))
         case "wedge": return .wedgeConnection
-        case "answer": return .answer(try answer(object))
+        case "answer": return .answer(try answer(object, syntax))
         case "silence": return .silence
+        case "lose-answer": return .loseAnswer
+        case "cut-answer": return .cutAnswer(afterBytes: try bytes(object, 0))
         case "delay": return .delay(milliseconds: Int(try integer(object, "ms", 0...3_600_000) ?? 1_000))
         case "tcp-reset": return .wire(.reset(afterBytes: try bytes(object, 0)))
         case "tcp-silence": return .wire(.silence(afterBytes: try bytes(object, 0)))
         case "drip": return .wire(.drip(bytesPerMillisecond: max(1, try bytes(object, 1))))
+        case "idle-end":
+            return .wire(.endWhenIdle(afterMilliseconds: Int(try integer(object, "ms", 1...3_600_000) ?? 1_000)))
         case "window":
             return .window(
                 bytes: try bytes(object, 65_535),
@@ -138,16 +139,21 @@ extension FaultRule {
         }
     }
 
-    private static func answer(_ object: JSONObject) throws(SimulatorError) -> FaultyAnswer {
-        var answer = FaultyAnswer()
-        answer.status = Int(try integer(object, "status", 200...599) ?? 200)
+    private static func answer(
+        _ object: JSONObject, _ syntax: FaultSyntax
+    ) throws(SimulatorError) -> FaultyAnswer {
+        let status = try integer(object, "status", 200...599).map { Int($0) }
+        var answer = FaultyAnswer(status: status ?? 200)
         if let body = object["body"]?.string {
             answer.body = Array(body.utf8)
         } else if let reason = object["reason"]?.string {
             let timestamp = try integer(object, "timestamp", 0...Int64.max)
-            answer.reason = reason
-            answer.body = ScriptedAnswer(status: answer.status, reason: reason, timestampMilliseconds: timestamp).body
+            guard let named = syntax.answer(status, reason, timestamp) else {
+                throw invalid("\"reason\" cannot be \"\(reason)\"; 'apus simulate --help' lists the reasons")
+            }
+            answer = named
         }
+        if let type = object["content_type"]?.string { answer.contentType = type }
         if let size = try integer(object, "body_bytes", 0...sizeBytesMaximum), size > answer.body.count {
             answer.body += [UInt8](repeating: 0x20, count: Int(size) - answer.body.count)
         }

@@ -1,7 +1,7 @@
-/// One way in which the simulator misbehaves on purpose.
-enum Fault: Hashable, Sendable {
+/// One way in which a simulator misbehaves on purpose.
+public enum Fault: Hashable, Sendable {
     /// Which streams a GOAWAY says it has processed.
-    enum LastStream: Hashable, Sendable {
+    public enum LastStream: Hashable, Sendable {
         /// All that have come.
         case newest
         /// No answer.
@@ -14,18 +14,22 @@ enum Fault: Hashable, Sendable {
 
     // The faults of a request.
 
-    /// GOAWAY, with Apple's reason as debug data if there is one; streams above the last one are dropped.
+    /// GOAWAY, with the service's reason as debug data if there is one; streams above the last one are dropped.
     case goAway(LastStream, errorCode: UInt32, reason: String?)
     /// RST_STREAM in place of an answer.
     case resetStream(errorCode: UInt32)
     /// SETTINGS with so many streams, and with the usual number after some time.
     case streamLimit(Int, backAfterMilliseconds: Int)
-    /// From here on every request on the connection is answered 403 `ExpiredProviderToken`, with any token.
+    /// From here on every request on the connection is answered as if its credentials had expired.
     case wedgeConnection
     /// An answer in place of the right one.
     case answer(FaultyAnswer)
     /// No answer, ever.
     case silence
+    /// The request is served and recorded, and its answer does not come: a repetition is a duplicate.
+    case loseAnswer
+    /// The right answer, whose body ends after so many bytes.
+    case cutAnswer(afterBytes: Int)
     /// The right answer, so much later.
     case delay(milliseconds: Int)
 
@@ -47,22 +51,32 @@ enum Fault: Hashable, Sendable {
     }
 }
 
-/// An answer that APNs would not give, or not to this request.
-struct FaultyAnswer: Hashable, Sendable {
+/// An answer that the service would not give, or not to this request.
+public struct FaultyAnswer: Hashable, Sendable {
     /// The HTTP status.
-    var status = 200
+    public var status: Int
     /// The reason that stands in the body, for the record; nil if there is none.
-    var reason: String?
+    public var reason: String?
     /// The body, whether it is JSON or not.
-    var body: [UInt8] = []
+    public var body: [UInt8]
+    /// The header `content-type`.
+    public var contentType: String?
     /// The header `retry-after`.
-    var retryAfter: String?
+    public var retryAfter: String?
     /// The number of bytes of extra headers.
-    var extraHeaderBytes = 0
+    public var extraHeaderBytes = 0
+
+    /// Describes an answer without extra headers.
+    public init(status: Int = 200, reason: String? = nil, body: [UInt8] = [], contentType: String? = nil) {
+        self.status = status
+        self.reason = reason
+        self.body = body
+        self.contentType = contentType
+    }
 }
 
 /// A fault in the bytes of a connection, below TLS.
-enum WireFault: Hashable, Sendable {
+public enum WireFault: Hashable, Sendable {
     /// TCP is reset when so many bytes have been sent to the client.
     case reset(afterBytes: Int)
     /// The connection neither reads nor sends after so many bytes to the client; TCP stays up.
@@ -71,4 +85,6 @@ enum WireFault: Hashable, Sendable {
     case silence(afterBytes: Int)
     /// At most so many bytes are sent to the client each millisecond.
     case drip(bytesPerMillisecond: Int)
+    /// TCP ends, without a word of TLS or HTTP/2, when nothing has gone either way for so long.
+    case endWhenIdle(afterMilliseconds: Int)
 }

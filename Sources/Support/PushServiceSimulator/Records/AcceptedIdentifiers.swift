@@ -1,25 +1,28 @@
-import Notifications
 import Synchronization
 
-/// The `apns-id`s that all loops together have accepted.
-final class AcceptedIdentifiers: Sendable {
+/// The identities of the pushes that all loops together have accepted.
+public final class AcceptedIdentifiers: Sendable {
     private let identifiers = Mutex(IdentifierSet())
+
+    /// Begins without any.
+    public init() {}
 
     /// Adds one.
     ///
+    /// - Parameter identifier: 128 bits that tell the push from others.
     /// - Returns: false if it had been accepted before.
-    func insert(_ identifier: APNsIdentifier) -> Bool { identifiers.withLock { $0.insert(identifier) } }
+    public func insert(_ identifier: UInt128) -> Bool { identifiers.withLock { $0.insert(identifier) } }
 
     /// How many distinct ones there are, and whether that is all of them.
-    var count: (distinct: Int, isComplete: Bool) { identifiers.withLock { ($0.count, !$0.hasOverflowed) } }
+    public var count: (distinct: Int, isComplete: Bool) { identifiers.withLock { ($0.count, !$0.hasOverflowed) } }
 }
 
-/// The `apns-id`s that were accepted: a flat table of 16 bytes an entry, because there are as many as pushes.
+/// The identities that were accepted: a flat table of 16 bytes an entry, because there are as many as pushes.
 struct IdentifierSet {
     /// How many identifiers are kept; beyond them duplicates are no longer found.
     static let countMaximum = 1 << 24
 
-    private var slots: [APNsIdentifier]
+    private var slots: [UInt128]
     private var containsZero = false
 
     /// How many distinct identifiers there are.
@@ -34,7 +37,7 @@ struct IdentifierSet {
     /// Adds an identifier.
     ///
     /// - Returns: false if it was there already.
-    mutating func insert(_ identifier: APNsIdentifier) -> Bool {
+    mutating func insert(_ identifier: UInt128) -> Bool {
         guard identifier != Self.empty else {
             defer { containsZero = true }
             if !containsZero { count += 1 }
@@ -56,11 +59,12 @@ struct IdentifierSet {
     }
 
     /// The identifier of all zeros marks a free slot and is kept apart.
-    private static let empty = APNsIdentifier(high: 0, low: 0)
+    private static let empty: UInt128 = 0
 
     /// Identifiers may count upwards, so their bits are mixed before they choose a slot.
-    private static func firstIndex(_ identifier: APNsIdentifier, mask: Int) -> Int {
-        let mixed = (identifier.high ^ (identifier.low &* 0x9E37_79B9_7F4A_7C15)) &* 0xBF58_476D_1CE4_E5B9
+    private static func firstIndex(_ identifier: UInt128, mask: Int) -> Int {
+        let (high, low) = (UInt64(truncatingIfNeeded: identifier >> 64), UInt64(truncatingIfNeeded: identifier))
+        let mixed = (high ^ (low &* 0x9E37_79B9_7F4A_7C15)) &* 0xBF58_476D_1CE4_E5B9
         return Int(truncatingIfNeeded: mixed >> 20) & mask
     }
 
