@@ -51,7 +51,8 @@ let package = Package(
                 "APNsTransport",
                 "Hashing",
                 "Essentials", "Notifications", "ConnectionPool", "Predicates", "PredicateIndex",
-                "RegistryAPI", "Dispatcher", "PushServiceSimulator", "APNsSimulator", "PushTestKit",
+                "RegistryAPI", "Dispatcher", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
+                "PushTestKit",
             ]
         ),
         // For `Tests/Fuzz/` as well: a product with a system library can hold nothing else.
@@ -171,6 +172,9 @@ let package = Package(
         swiftTarget(
             "APNsSimulator", in: "Support",
             ["PushServiceSimulator", "EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
+        swiftTarget(
+            "FCMSimulator", in: "Support",
+            ["PushServiceSimulator", "HTTPServer", "EventLoop", "Crypto", "HTTP2", "Hashing", "Essentials"]),
         // The arrivals, events, books and reports of `apus load`: values only.
         swiftTarget("LoadGenerator", in: "Support", ["JSON", "Essentials"]),
         swiftTarget(
@@ -200,6 +204,10 @@ let package = Package(
         testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
         // What suites ask of the test framework.
         .target(name: "TestTraits", path: "Tests/Support/TestTraits", swiftSettings: swiftSettings),
+        // A plain client of HTTP/2, for the tests of the simulators.
+        .target(
+            name: "SimulatorTestClient", dependencies: ["HTTP2", "Crypto", "EventLoop", "PushTestKit"],
+            path: "Tests/Support/SimulatorTestClient", swiftSettings: swiftSettings),
         testTarget(
             "HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit", "TestTraits"]),
         testTarget("HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
@@ -232,8 +240,14 @@ let package = Package(
         testTarget(
             "APNsSimulatorTests", in: "Support",
             [
-                "APNsSimulator", "PushServiceSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit",
-                "Essentials", "Notifications",
+                "APNsSimulator", "PushServiceSimulator", "SimulatorTestClient", "Crypto", "EventLoop", "JSON",
+                "PushTestKit", "Essentials", "Notifications",
+            ]),
+        testTarget(
+            "FCMSimulatorTests", in: "Support",
+            [
+                "FCMSimulator", "PushServiceSimulator", "SimulatorTestClient", "Crypto", "EventLoop", "JSON",
+                "PushTestKit", "Essentials", "TestTraits",
             ]),
         testTarget(
             "LoadGeneratorTests", in: "Support",

@@ -1,4 +1,5 @@
 import PushServiceSimulator
+import SimulatorTestClient
 
 @testable import APNsSimulator
 
@@ -62,4 +63,25 @@ struct RequestFacts {
                 fields: fields, payload: payload, length: payload.count, authenticate: { tokenRejection })
         }
     }
+}
+
+extension WireRequest {
+    /// A request like the good one of the rules' tests.
+    init(_ facts: RequestFacts = RequestFacts(), token: String, deviceToken: String = RequestFacts.deviceToken) {
+        self.init(
+            headers: facts.with("authorization", "bearer " + token).with(":path", "/3/device/" + deviceToken).headers,
+            body: Array(facts.payload.utf8))
+    }
+}
+
+extension SimulatorClient {
+    /// Connects to a simulator of APNs.
+    static func connect(to simulator: APNsSimulator) async throws -> SimulatorClient {
+        try await connect(port: simulator.port, trustAnchorPEM: simulator.trustAnchorPEM)
+    }
+}
+
+extension ClientResponse {
+    /// The header `apns-id`, or nil if there was no answer.
+    var apnsID: String? { header("apns-id") }
 }

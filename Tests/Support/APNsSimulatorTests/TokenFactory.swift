@@ -1,7 +1,5 @@
 import Crypto
 import Essentials
-import EventLoop
-import Synchronization
 
 @testable import APNsSimulator
 
@@ -34,18 +32,5 @@ struct TokenFactory {
     /// The verifier that knows this key.
     func verifier() throws -> ProviderTokenVerifier {
         ProviderTokenVerifier(keys: [keyID: (teamID, try ES256PublicKey(pem: Array(key.publicKeyPEM.utf8)))])
-    }
-}
-
-/// A clock that stands still until it is moved.
-final class MovableClock: Sendable {
-    private let milliseconds = Atomic<Int64>(WallClock.nowMilliseconds())
-
-    /// What the clock shows, in milliseconds since 1970.
-    var nowMilliseconds: Int64 { milliseconds.load(ordering: .sequentiallyConsistent) }
-
-    /// Moves it.
-    func advance(bySeconds seconds: Int64) {
-        milliseconds.add(seconds * 1_000, ordering: .sequentiallyConsistent)
     }
 }

@@ -47,6 +47,56 @@ struct JSONReaderTests {
         }
     }
 
+    @Test("Escapes are undone as simdjson does it, halves of surrogate pairs refused")
+    func escapes() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let parser = JSONParser()
+        let pieces = [
+            "a", "\\n", "\\\\", "\\/", "\\b\\f\\r\\t", "\\\"", "\\u00e9", "\\u0000", "\\uD83E", "\\udd85", "🦅",
+            "\\u20AC",
+        ]
+        for _ in 0..<5_000 {
+            let text = (0..<Int.random(in: 0...5, using: &generator)).map { _ in
+                pieces[Int.random(in: 0..<pieces.count, using: &generator)]
+            }.joined()
+            let bytes = Array("\"\(text)\"".utf8)
+            let expected = try? parser.parse(bytes).string
+            let found = bytes.withUnsafeBufferPointer { buffer -> String? in
+                var reader = try? JSONReader(buffer)
+                return try? reader?.readText()
+            }
+            #expect(found == expected, "seed \(seed): \(text)")
+        }
+    }
+
+    @Test("Arrays and words are read one by one, and nothing is taken for what it is not")
+    func arrays() throws {
+        func elements(_ text: String) -> [String]? {
+            Array(text.utf8).withUnsafeBufferPointer { buffer in
+                do {
+                    var reader = try JSONReader(buffer)
+                    var elements: [String] = []
+                    try reader.enterArray()
+                    while try reader.nextElement() {
+                        if reader.nextByte == UInt8(ascii: "t") {
+                            try reader.readWord("true")
+                            elements.append("true")
+                        } else {
+                            elements.append(try reader.readNumberText())
+                        }
+                    }
+                    try reader.readEnd()
+                    return elements
+                } catch {
+                    return nil
+                }
+            }
+        }
+        #expect(elements("[]") == [] && elements("[ 1.50 , true,-2e3 ]") == ["1.50", "true", "-2e3"])
+        for text in ["[1,]", "[,1]", "[1 2]", "[tru]", "[1", "[]]", "{}"] { #expect(elements(text) == nil, "\(text)") }
+    }
+
     @Test("Exponents are read as the grammar has them")
     func exponents() {
         for text in ["1e9", "-0E+0", "2.5e-3"] { #expect(accepts(Array(text.utf8))) }

@@ -66,6 +66,12 @@ public struct JSONReader {
         return key
     }
 
+    /// As `nextKey`, with the escapes of the key undone.
+    public mutating func nextName() throws(Malformed) -> String? {
+        guard let raw = try nextKey() else { return nil }
+        return try Self.text(of: raw)
+    }
+
     /// Reads a string and gives the bytes between its quotes, escapes as they are.
     public mutating func readRawString() throws(Malformed) -> UnsafeBufferPointer<UInt8> {
         try take(UInt8(ascii: "\""))
@@ -90,13 +96,52 @@ public struct JSONReader {
         return String(decoding: raw, as: UTF8.self)
     }
 
+    /// Reads a string with any escapes.
+    public mutating func readText() throws(Malformed) -> String {
+        try Self.text(of: try readRawString())
+    }
+
     /// Reads a whole number that fits 64 bits.
     public mutating func readInteger() throws(Malformed) -> Int64 {
+        guard let value = Int64(try readNumberText()) else { throw Malformed() }
+        return value
+    }
+
+    /// Reads any number, as its digits stand there.
+    public mutating func readNumberText() throws(Malformed) -> String {
         _ = nextByte
         let start = position
         try skipNumber()
-        guard let value = Int64(String(decoding: bytes[start..<position], as: UTF8.self)) else { throw Malformed() }
-        return value
+        isFirstMember = false
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    /// Reads `true`, `false` or `null`.
+    public mutating func readWord(_ word: StaticString) throws(Malformed) {
+        _ = nextByte
+        try skipWord(word)
+        isFirstMember = false
+    }
+
+    /// Steps into an array.
+    public mutating func enterArray() throws(Malformed) {
+        try take(UInt8(ascii: "["))
+        isFirstMember = true
+    }
+
+    /// Steps to the next element of the array that was entered, or out of the array.
+    ///
+    /// - Returns: whether there is one; the caller reads it before it asks for the next.
+    public mutating func nextElement() throws(Malformed) -> Bool {
+        if nextByte == UInt8(ascii: "]") {
+            position += 1
+            isFirstMember = false
+            return false
+        }
+        if !isFirstMember { try take(UInt8(ascii: ",")) }
+        isFirstMember = false
+        guard nextByte != UInt8(ascii: "]") else { throw Malformed() }
+        return true
     }
 
     /// Steps over one value of any kind and checks all of it.
@@ -132,18 +177,8 @@ public struct JSONReader {
     }
 
     private mutating func skipArray(depth: Int) throws(Malformed) {
-        try take(UInt8(ascii: "["))
-        if nextByte == UInt8(ascii: "]") {
-            position += 1
-            return
-        }
-        while true {
-            try skipValue(depth: depth + 1)
-            let byte = nextByte
-            position += 1
-            if byte == UInt8(ascii: "]") { return }
-            guard byte == UInt8(ascii: ",") else { throw Malformed() }
-        }
+        try enterArray()
+        while try nextElement() { try skipValue(depth: depth + 1) }
     }
 
     private mutating func skipWord(_ word: StaticString) throws(Malformed) {
@@ -191,5 +226,58 @@ public struct JSONReader {
         guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1
         return true
+    }
+
+    private static func text(of raw: UnsafeBufferPointer<UInt8>) throws(Malformed) -> String {
+        guard raw.contains(UInt8(ascii: "\\")) else { return String(decoding: raw, as: UTF8.self) }
+        return String(decoding: try unescaped(raw), as: UTF8.self)
+    }
+
+    /// The text of a string whose escapes are known to be complete (RFC 8259, section 7).
+    ///
+    /// - Throws: `Malformed` for half of a surrogate pair.
+    private static func unescaped(_ raw: UnsafeBufferPointer<UInt8>) throws(Malformed) -> [UInt8] {
+        var text: [UInt8] = []
+        var index = 0
+        func unit() -> UInt32 {
+            defer { index += 6 }
+            return raw[index + 2..<index + 6].reduce(0) { $0 << 4 | UInt32(HexadecimalDigits.value(of: $1) ?? 0) }
+        }
+        while index < raw.count {
+            guard raw[index] == UInt8(ascii: "\\") else {
+                text.append(raw[index])
+                index += 1
+                continue
+            }
+            guard raw[index + 1] == UInt8(ascii: "u") else {
+                text.append(simpleEscape(raw[index + 1]))
+                index += 2
+                continue
+            }
+            var scalar = unit()
+            if (0xD800..<0xDC00).contains(scalar) {
+                guard index + 6 <= raw.count, raw[index] == UInt8(ascii: "\\"), raw[index + 1] == UInt8(ascii: "u")
+                else {
+                    throw Malformed()
+                }
+                let low = unit()
+                guard (0xDC00..<0xE000).contains(low) else { throw Malformed() }
+                scalar = 0x10000 + ((scalar - 0xD800) << 10) + (low - 0xDC00)
+            }
+            guard let scalar = Unicode.Scalar(scalar) else { throw Malformed() }
+            text.append(contentsOf: String(Character(scalar)).utf8)
+        }
+        return text
+    }
+
+    private static func simpleEscape(_ letter: UInt8) -> UInt8 {
+        switch letter {
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: letter
+        }
     }
 }

@@ -62,6 +62,9 @@ public final class RequestState {
     /// How many bytes of payload came.
     public var payloadLength: Int { body.length }
 
+    /// Lets the answer be given without being sent.
+    public func loseAnswer() { losesAnswer = true }
+
     /// Makes the object ready for a request; the memory is kept.
     func begin(stream: Int32) {
         self.stream = stream

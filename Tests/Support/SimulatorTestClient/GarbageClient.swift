@@ -3,12 +3,12 @@ import Glibc
 import PushTestKit
 
 /// A client that does not speak TLS.
-enum GarbageClient {
+public enum GarbageClient {
     /// How many samples there are.
-    static let sampleCount = 23
+    public static let sampleCount = 23
 
     /// Nothing, the beginnings of other protocols, and random bytes.
-    static func samples(seed: UInt64) -> [[UInt8]] {
+    public static func samples(seed: UInt64) -> [[UInt8]] {
         var generator = SeededGenerator(seed: seed)
         let random = (0..<20).map { round in
             // Every other sample pretends to be a TLS handshake record, so that the server reads on.
@@ -22,7 +22,7 @@ enum GarbageClient {
     }
 
     /// Connects, sends the bytes and closes; every third sample with a reset.
-    static func send(_ bytes: [UInt8], port: UInt16) throws {
+    public static func send(_ bytes: [UInt8], port: UInt16) throws {
         let descriptor = try TCPSocket.connect(host: "127.0.0.1", port: port)
         defer { close(descriptor) }
         var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

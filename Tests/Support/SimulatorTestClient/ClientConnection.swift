@@ -5,10 +5,7 @@ import HTTP2
 /// The client's connection to the simulator, on its loop.
 final class ClientConnection: HTTP2Handler {
     private struct Exchange {
-        var status = 0
-        var apnsID = ""
-        var contentType: String?
-        var body: [UInt8] = []
+        var answer = ClientAnswer()
         var completed: (ClientResponse) -> Void
     }
 
@@ -22,6 +19,9 @@ final class ClientConnection: HTTP2Handler {
     private(set) var streamLimits: [UInt32] = []
     /// How often another limit is waited for.
     private var limitWaiters: [(count: Int, resume: () -> Void)] = []
+    private var goodbye: ClientGoAway?
+    private var goodbyeWaiters: [(ClientGoAway?) -> Void] = []
+    private var endWaiters: [() -> Void] = []
 
     init(port: UInt16, tls: TLSContext, loop: EventLoop, ready: @escaping (Bool) -> Void) throws {
         self.loop = loop
@@ -75,6 +75,21 @@ final class ClientConnection: HTTP2Handler {
         limitWaiters.append((count, resume))
     }
 
+    func whenEnding(_ resume: @escaping (ClientGoAway?) -> Void) {
+        if goodbye != nil || connection == nil { return resume(goodbye) }
+        goodbyeWaiters.append(resume)
+    }
+
+    func whenClosed(_ resume: @escaping () -> Void) {
+        if connection == nil { return resume() }
+        endWaiters.append(resume)
+    }
+
+    private func resumeGoodbyes() {
+        for resume in goodbyeWaiters { resume(goodbye) }
+        goodbyeWaiters = []
+    }
+
     // MARK: HTTP2Handler
 
     func http2Ready(_ connection: HTTP2Connection) {
@@ -94,24 +109,29 @@ final class ClientConnection: HTTP2Handler {
         value: UnsafeBufferPointer<UInt8>
     ) {
         let text = String(decoding: value, as: UTF8.self)
-        switch String(decoding: name, as: UTF8.self) {
-        case ":status": exchanges[stream]?.status = Int(text) ?? -1
-        case "apns-id": exchanges[stream]?.apnsID = text
-        case "content-type": exchanges[stream]?.contentType = text
-        default: return
+        let name = String(decoding: name, as: UTF8.self)
+        if name == ":status" {
+            exchanges[stream]?.answer.status = Int(text) ?? -1
+        } else {
+            exchanges[stream]?.answer.headers[name] = text
         }
     }
 
     func http2DataReceived(_ connection: HTTP2Connection, stream: Int32, bytes: UnsafeRawBufferPointer) {
-        exchanges[stream]?.body.append(contentsOf: bytes)
+        exchanges[stream]?.answer.bytes.append(contentsOf: bytes)
     }
 
     func http2StreamEnded(_ connection: HTTP2Connection, stream: Int32) {
         guard let exchange = exchanges.removeValue(forKey: stream) else { return }
-        exchange.completed(
-            .answered(
-                status: exchange.status, apnsID: exchange.apnsID, contentType: exchange.contentType,
-                body: String(decoding: exchange.body, as: UTF8.self)))
+        exchange.completed(.answered(exchange.answer))
+    }
+
+    func http2GoAwayReceived(
+        _ connection: HTTP2Connection, lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8]
+    ) {
+        goodbye = ClientGoAway(
+            lastStream: lastStreamID, errorCode: errorCode, debugText: String(decoding: debugData, as: UTF8.self))
+        resumeGoodbyes()
     }
 
     func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32) {
@@ -125,50 +145,72 @@ final class ClientConnection: HTTP2Handler {
         for waiter in limitWaiters { waiter.resume() }
         limitWaiters = []
         self.connection = nil
+        resumeGoodbyes()
+        for resume in endWaiters { resume() }
+        endWaiters = []
     }
 }
 
+/// An answer as it came over the wire.
+public struct ClientAnswer: Sendable, Equatable {
+    /// The HTTP status.
+    public var status = 0
+    /// The other headers.
+    public var headers: [String: String] = [:]
+    /// The body.
+    public var bytes: [UInt8] = []
+}
+
+/// A GOAWAY as it came over the wire.
+public struct ClientGoAway: Sendable, Equatable {
+    /// The last stream that the server says it has processed.
+    public var lastStream: Int32
+    /// The error code, from RFC 9113 section 7.
+    public var errorCode: UInt32
+    /// The debug data as text.
+    public var debugText: String
+}
+
 /// How a request ended for the test's client.
-enum ClientResponse: Sendable, Equatable {
+public enum ClientResponse: Sendable, Equatable {
     /// It was answered.
-    case answered(status: Int, apnsID: String, contentType: String?, body: String)
+    case answered(ClientAnswer)
     /// The stream was reset, with the code of RFC 9113, section 7.
     case reset(UInt32)
     /// The connection ended first.
     case closed
 
-    /// The status, or nil if there was no answer.
-    var status: Int? {
-        guard case .answered(let status, _, _, _) = self else { return nil }
-        return status
+    /// The answer, or nil if there was none.
+    public var answer: ClientAnswer? {
+        guard case .answered(let answer) = self else { return nil }
+        return answer
     }
+
+    /// The status, or nil if there was no answer.
+    public var status: Int? { answer?.status }
 
     /// The body, or nil if there was no answer.
-    var body: String? {
-        guard case .answered(_, _, _, let body) = self else { return nil }
-        return body
-    }
+    public var body: String? { answer.map { String(decoding: $0.bytes, as: UTF8.self) } }
 
-    /// The header `apns-id`, or nil if there was no answer.
-    var apnsID: String? {
-        guard case .answered(_, let apnsID, _, _) = self else { return nil }
-        return apnsID
-    }
+    /// A header, or nil if there was no answer or it does not have it.
+    public func header(_ name: String) -> String? { answer?.headers[name] }
 }
 
 /// A request as it goes over the wire.
-struct WireRequest: Sendable {
-    var headers: [(String, String)]
-    var body: [UInt8]
+public struct WireRequest: Sendable {
+    /// The headers in their order.
+    public var headers: [(String, String)]
+    /// The body.
+    public var body: [UInt8]
 
-    /// A request like the good one of the rules' tests.
-    init(_ facts: RequestFacts = RequestFacts(), token: String, deviceToken: String = RequestFacts.deviceToken) {
-        headers = facts.with("authorization", "bearer " + token).with(":path", "/3/device/" + deviceToken).headers
-        body = Array(facts.payload.utf8)
+    /// Creates a request.
+    public init(headers: [(String, String)], body: [UInt8]) {
+        self.headers = headers
+        self.body = body
     }
 
     /// The request with a header changed or, if the value is nil, left out.
-    func with(_ name: String, _ value: String?) -> WireRequest {
+    public func with(_ name: String, _ value: String?) -> WireRequest {
         var copy = self
         copy.headers = headers.compactMap { header in header.0 == name ? value.map { (name, $0) } : header }
         return copy

@@ -2,12 +2,10 @@ import Crypto
 import EventLoop
 import Foundation
 
-@testable import APNsSimulator
-
-/// A client of the simulator, over real TLS and HTTP/2.
-final class SimulatorClient: Sendable {
+/// A client of a simulator, over real TLS and HTTP/2.
+public final class SimulatorClient: Sendable {
     /// The client was not let in.
-    struct NotConnected: Error {}
+    public struct NotConnected: Error {}
 
     private let loop: EventLoop
     private let connection: LoopBound<ClientConnection>
@@ -18,13 +16,18 @@ final class SimulatorClient: Sendable {
     }
 
     /// Connects to a simulator and waits for its SETTINGS.
-    static func connect(to simulator: APNsSimulator) async throws -> SimulatorClient {
+    ///
+    /// - Parameters:
+    ///   - port: where it listens.
+    ///   - trustAnchorPEM: its certificate.
+    /// - Returns: the client.
+    /// - Throws: `NotConnected` if it ends the connection before HTTP/2 begins.
+    public static func connect(port: UInt16, trustAnchorPEM: String) async throws -> SimulatorClient {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pem")
-        try simulator.trustAnchorPEM.write(to: file, atomically: true, encoding: .utf8)
+        try trustAnchorPEM.write(to: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: file) }
         let tls = try TLSContext.client(extraTrustAnchorsFile: file.path, applicationProtocols: ["h2"])
         let loop = try EventLoop(name: "simulator-client")
-        let port = simulator.port
         let (readiness, announcement) = AsyncStream.makeStream(of: Bool.self)
         let connection = try await loop.run {
             LoopBound(
@@ -38,10 +41,10 @@ final class SimulatorClient: Sendable {
     }
 
     /// Sends one request and waits for its end.
-    func send(_ request: WireRequest) async -> ClientResponse { await send([request])[0] }
+    public func send(_ request: WireRequest) async -> ClientResponse { await send([request])[0] }
 
     /// Sends several requests in one tick and waits for the end of all.
-    func send(_ requests: [WireRequest]) async -> [ClientResponse] {
+    public func send(_ requests: [WireRequest]) async -> [ClientResponse] {
         let (ends, announcement) = AsyncStream.makeStream(of: (Int, ClientResponse).self)
         loop.submit { [connection] in
             for (index, request) in requests.enumerated() {
@@ -59,17 +62,33 @@ final class SimulatorClient: Sendable {
     }
 
     /// Sends a request without waiting for its answer, and returns its stream.
-    func sendWithoutWaiting(_ request: WireRequest) async throws -> Int32? {
+    public func sendWithoutWaiting(_ request: WireRequest) async throws -> Int32? {
         try await loop.run { [connection] in connection.value.send(request.headers, body: request.body) { _ in } }
     }
 
     /// Gives a request up.
-    func reset(_ stream: Int32) async throws {
+    public func reset(_ stream: Int32) async throws {
         try await loop.run { [connection] in connection.value.reset(stream) }
     }
 
+    /// Waits until the server has said goodbye, and tells how; nil if the connection ended without.
+    public func goAway() async -> ClientGoAway? {
+        await withCheckedContinuation { continuation in
+            loop.submit { [connection] in
+                connection.value.whenEnding { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
+    /// Waits until the connection has ended.
+    public func end() async {
+        await withCheckedContinuation { continuation in
+            loop.submit { [connection] in connection.value.whenClosed { continuation.resume() } }
+        }
+    }
+
     /// Waits until the server has announced as many stream limits, and names them.
-    func streamLimits(count: Int) async -> [UInt32] {
+    public func streamLimits(count: Int) async -> [UInt32] {
         await withCheckedContinuation { continuation in
             loop.submit { [connection] in
                 connection.value.whenLimitsCount(count) { continuation.resume() }
@@ -79,7 +98,7 @@ final class SimulatorClient: Sendable {
     }
 
     /// Says goodbye and ends the thread.
-    func close() async throws {
+    public func close() async throws {
         try await loop.run { [connection] in connection.value.close() }
         loop.stopAndJoin()
     }

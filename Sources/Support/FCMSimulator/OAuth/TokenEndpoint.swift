@@ -1,0 +1,114 @@
+import Crypto
+import Essentials
+
+/// Google's token endpoint: exchanges assertions of service accounts for access tokens.
+struct TokenEndpoint: Sendable {
+    static let path = "/token"
+
+    private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
+    /// A service account with its keys by identifier.
+    struct Account: Sendable {
+        let email: String
+        let keys: [String: RS256PublicKey]
+        let maySend: Bool
+    }
+
+    /// The accounts by their addresses.
+    let accounts: [String: Account]
+    let tokens: AccessTokens
+    let lifeSeconds: Int
+    /// Whether every request gets a token unseen.
+    let isTrusting: Bool
+
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - contentType: the header `content-type`.
+    ///   - body: the form.
+    ///   - nowMilliseconds: the time, in milliseconds since 1970.
+    /// - Returns: a token, or why there is none.
+    func answer(contentType: String?, body: [UInt8], nowMilliseconds: Int64) -> FCMAnswer {
+        guard !isTrusting else { return issued(account: "", scopes: [], nowMilliseconds) }
+        switch grant(contentType: contentType, body: body, nowSeconds: nowMilliseconds / 1_000) {
+        case .failure(let refusal):
+            tokens.refused()
+            return refusal.answer()
+        case .success(let assertion):
+            return issued(account: assertion.issuer, scopes: assertion.scopes, nowMilliseconds)
+        }
+    }
+
+    private func issued(account: String, scopes: [String], _ nowMilliseconds: Int64) -> FCMAnswer {
+        let text = tokens.issue(
+            account: account, scopes: scopes, nowMilliseconds: nowMilliseconds, lifeSeconds: lifeSeconds)
+        let body = #"{"access_token":"\#(text)","expires_in":\#(lifeSeconds),"token_type":"Bearer"}"#
+        return FCMAnswer(status: 200, reason: nil, body: Array(body.utf8), type: .json)
+    }
+
+    private enum Grant {
+        case success(Assertion)
+        case failure(TokenRefusal)
+    }
+
+    private func grant(contentType: String?, body: [UInt8], nowSeconds: Int64) -> Grant {
+        let type = contentType?.split(separator: ";").first.map { $0.lowercased() } ?? ""
+        guard type == "application/x-www-form-urlencoded", let form = FormFields(body) else {
+            return .failure(.invalidRequest)
+        }
+        guard form["grant_type"] == Self.grantType else { return .failure(.unsupportedGrantType) }
+        guard let text = form["assertion"] else { return .failure(.invalidRequest) }
+        guard let assertion = Assertion(text) else { return .failure(.malformed) }
+        guard let account = accounts[assertion.issuer] else { return .failure(.accountNotFound) }
+        guard isSigned(assertion, by: account) else { return .failure(.badSignature) }
+        if let refusal = assertion.refusal(nowSeconds: nowSeconds) { return .failure(refusal) }
+        return .success(assertion)
+    }
+
+    private func isSigned(_ assertion: Assertion, by account: Account) -> Bool {
+        guard assertion.algorithm == "RS256" else { return false }
+        let keys = assertion.keyID.map { keyID in account.keys[keyID].map { [$0] } ?? [] } ?? Array(account.keys.values)
+        return keys.contains { $0.isValid(signature: assertion.signature, of: assertion.signedBytes) }
+    }
+}
+
+/// The fields of a form (`application/x-www-form-urlencoded`, URL Standard section 5.1), read strictly.
+struct FormFields {
+    private let fields: [String: String]
+
+    /// Reads a form; nil if a percent sign is followed by no two digits, the text is not UTF-8, or a name comes twice.
+    init?(_ body: [UInt8]) {
+        var fields: [String: String] = [:]
+        for pair in body.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decode(parts[0]), let value = Self.decode(parts.count > 1 ? parts[1] : []),
+                fields.updateValue(value, forKey: name) == nil
+            else { return nil }
+        }
+        self.fields = fields
+    }
+
+    /// The value of a field; nil if there is none.
+    subscript(name: String) -> String? { fields[name] }
+
+    private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
+        var decoded: [UInt8] = []
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): decoded.append(0x20)
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(value), let low = rest.popFirst().flatMap(value) else {
+                    return nil
+                }
+                decoded.append(high << 4 | low)
+            default: decoded.append(byte)
+            }
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) }
+    }
+}

@@ -1,0 +1,55 @@
+/// Watches whether a sender waits as long as Google asks for: a pure state machine, whose time is an argument.
+///
+/// Source: Google, "Best practices when sending FCM messages at scale": after 429 as long as the answer says, or a
+/// minute; after 5xx as long as the answer says, and at least ten seconds.
+struct RetryWatch {
+    private enum Cause {
+        case serverError
+        case throttling
+    }
+
+    private static let serverErrorSeconds: Int64 = 10
+    private static let throttlingSeconds: Int64 = 60
+    /// How many messages are watched at once; the watch over further ones begins anew.
+    private static let messagesMaximum = 1_000_000
+
+    private var notBefore: [UInt128: (milliseconds: Int64, cause: Cause)] = [:]
+
+    /// Messages that came back within ten seconds of 5xx, or sooner than its `retry-after` said.
+    private(set) var earlyAfterServerError = 0
+    /// Messages that came back before the end of `retry-after`, or of a minute, after 429.
+    private(set) var earlyAfterThrottling = 0
+
+    /// Whether any message may come back early.
+    var isWatching: Bool { !notBefore.isEmpty }
+
+    /// Notes that a message has come.
+    mutating func came(_ identity: UInt128, nowMilliseconds now: Int64) {
+        guard let (milliseconds, cause) = notBefore.removeValue(forKey: identity), now < milliseconds else { return }
+        switch cause {
+        case .serverError: earlyAfterServerError += 1
+        case .throttling: earlyAfterThrottling += 1
+        }
+    }
+
+    /// Notes the answer to a message.
+    ///
+    /// - Parameters:
+    ///   - identity: which message.
+    ///   - status: the HTTP status.
+    ///   - retryAfter: the header, in seconds; a date is not understood.
+    ///   - now: the time, in milliseconds since 1970.
+    mutating func answered(_ identity: UInt128, status: Int, retryAfter: String?, nowMilliseconds now: Int64) {
+        let cause: Cause
+        let usual: Int64
+        switch status {
+        case 429: (cause, usual) = (.throttling, Self.throttlingSeconds)
+        case 500...: (cause, usual) = (.serverError, Self.serverErrorSeconds)
+        default: return
+        }
+        if notBefore.count >= Self.messagesMaximum { notBefore.removeAll(keepingCapacity: true) }
+        var seconds = retryAfter.flatMap { Int64($0) }.map { min(max(0, $0), 86_400) } ?? usual
+        if cause == .serverError { seconds = max(seconds, usual) }
+        notBefore[identity] = (now + seconds * 1_000, cause)
+    }
+}

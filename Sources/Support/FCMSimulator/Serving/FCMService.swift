@@ -1,0 +1,125 @@
+import EventLoop
+import HTTP2
+import PushServiceSimulator
+
+/// FCM and the token endpoint on one loop: what is known of accounts and devices, and the books of the loop.
+final class FCMService: SimulatedService {
+    let server: SimulatorServer
+    let parts: FCMParts
+    let log: MessageLog
+
+    private var headers = HeaderBlock()
+    private var date: (seconds: Int64, text: [UInt8]) = (0, [])
+    private let trustedAnswer: FCMAnswer
+
+    init(parts: FCMParts, server: SimulatorServer) {
+        self.server = server
+        self.parts = parts
+        log = MessageLog(server.configuration, writer: server.records)
+        trustedAnswer = FCMAnswer(accepted: "projects/\(parts.judge.project.id)/messages/0:1%1")
+    }
+
+    func makeHandler() -> any RequestHandler { FCMHandler(service: self) }
+
+    /// The time, in milliseconds since 1970.
+    var nowMilliseconds: Int64 { server.configuration.wallClockMilliseconds() }
+
+    /// What becomes of a message that has come, and of a sender that came back too soon.
+    func judge(_ request: SendRequest, _ read: ReadMessage) -> Judgement {
+        parts.judge.judge(request, read, nowMilliseconds: nowMilliseconds)
+    }
+
+    /// Answers a request for an access token.
+    func answerTokenRequest(method: String, contentType: String?, body: [UInt8]) -> FCMAnswer {
+        guard method == "POST" else { return FCMRefusal.notFoundPage.answer(parts.judge.project) }
+        return parts.endpoint.answer(contentType: contentType, body: body, nowMilliseconds: nowMilliseconds)
+    }
+
+    /// Notes a message whose answer has been given.
+    func answered(_ read: ReadMessage, _ judgement: Judgement, _ answer: FCMAnswer, payload: [UInt8]) {
+        let now = nowMilliseconds
+        parts.judge.answered(read, status: answer.status, retryAfter: answer.retryAfter, nowMilliseconds: now)
+        var facts = MessageFacts(
+            timeMilliseconds: now, message: read.message, status: answer.status, reason: answer.reason,
+            name: judgement.name, isDelayed: judgement.isDelayed)
+        log.count(status: answer.status, reason: answer.reason)
+        if answer.status == 200 {
+            let isRecorded = read.message?.isValidateOnly == false
+            facts.isDuplicate = isRecorded && !parts.identifiers.insert(read.identity)
+            log.accepted(facts)
+        }
+        log.record(facts, payload: payload)
+        server.progress.requestAnswered()
+    }
+
+    /// Notes a message that a fault answered.
+    func answeredFaultily(_ read: ReadMessage, _ answer: FaultyAnswer, payload: [UInt8]) {
+        let now = nowMilliseconds
+        parts.judge.answered(read, status: answer.status, retryAfter: answer.retryAfter, nowMilliseconds: now)
+        log.record(
+            MessageFacts(
+                timeMilliseconds: now, message: read.message, status: answer.status, reason: answer.reason),
+            payload: payload)
+    }
+
+    /// Sends an answer.
+    ///
+    /// - Returns: false if the stream or the connection is gone.
+    func respond(to request: RequestState, on connection: SimulatorConnection, _ answer: FCMAnswer) -> Bool {
+        headers.removeAll()
+        headers.add(":status", value: answer.status)
+        headers.add("content-type", value: answer.type.rawValue)
+        headers.add("date", value: dateText())
+        if answer.status == 401 {
+            headers.add("www-authenticate", value: "Bearer realm=\"https://accounts.google.com/\"")
+        }
+        if let retryAfter = answer.retryAfter { headers.add("retry-after", value: retryAfter) }
+        return connection.respond(to: request, headers, body: answer.body)
+    }
+
+    /// Accepts a message unseen.
+    func accept(_ request: RequestState, on connection: SimulatorConnection) {
+        guard respond(to: request, on: connection, trustedAnswer) else { return }
+        log.count(status: 200, reason: nil)
+        server.progress.requestAnswered()
+    }
+
+    private func dateText() -> [UInt8] {
+        let seconds = nowMilliseconds / 1_000
+        if seconds != date.seconds || date.text.isEmpty { date = (seconds, Array(HTTPDate.text(seconds).utf8)) }
+        return date.text
+    }
+}
+
+/// The common state of the loops, beside what they share with the simulators of other services.
+struct FCMParts: Sendable {
+    let judge: MessageJudge
+    let endpoint: TokenEndpoint
+    let identifiers = AcceptedIdentifiers()
+}
+
+/// The time in the header `date`, from which senders learn how wrong their clocks are.
+enum HTTPDate {
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// The text of a time in seconds since 1970, as RFC 9110 section 5.6.7 prefers it.
+    static func text(_ seconds: Int64) -> String {
+        let (days, second) = max(0, seconds).quotientAndRemainder(dividingBy: 86_400)
+        // Days from 1 March 0000 on, in eras of 400 years (Howard Hinnant, "chrono-compatible date algorithms").
+        let (era, day) = (days + 719_468).quotientAndRemainder(dividingBy: 146_097)
+        let yearOfEra = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
+        let dayOfYear = day - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let dayOfMonth = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = Int((monthFromMarch + 2) % 12)
+        let year = yearOfEra + era * 400 + (month < 2 ? 1 : 0)
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return """
+            \(weekdays[Int(days % 7)]), \(two(dayOfMonth)) \(months[month]) \(year) \
+            \(two(second / 3_600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT
+            """
+    }
+}
