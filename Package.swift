@@ -248,7 +248,7 @@ let package = Package(
             [
                 "FCMSimulator", "PushServiceSimulator", "SimulatorTestClient", "Crypto", "EventLoop", "JSON",
                 "PushTestKit", "Essentials", "TestTraits",
-            ]),
+            ], exclude: ["Scripts"]),
         testTarget(
             "LoadGeneratorTests", in: "Support",
             ["LoadGenerator", "PushCore", "JSON", "PushTestKit", "Notifications"]),
