@@ -47,6 +47,7 @@ let package = Package(
             name: "ApusInternals",
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
+                "EncryptedContent",
                 "UnicodeText", "Geography", "PushCore", "SQLiteRegistry", "PostgresRegistry", "ServiceClient",
                 "APNsTransport",
                 "Hashing",
@@ -86,6 +87,7 @@ let package = Package(
         swiftTarget("Prefetching", in: "Mechanism", ["CPrefetch"]),
         swiftTarget("TOML", in: "Mechanism", ["CTOML"]),
         swiftTarget("Crypto", in: "Mechanism", ["COpenSSL"]),
+        swiftTarget("EncryptedContent", in: "Mechanism", ["Crypto"]),
         swiftTarget("HTTP2", in: "Mechanism", ["CNghttp2", "EventLoop", "Crypto"]),
         swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop"]),
         swiftTarget("HTTPServer", in: "Mechanism", ["EventLoop", "Crypto"]),
@@ -200,6 +202,8 @@ let package = Package(
         testTarget("JSONTests", in: "Mechanism", ["JSON", "PushTestKit"]),
         testTarget("TOMLTests", in: "Mechanism", ["TOML", "PushTestKit"]),
         testTarget("CryptoTests", in: "Mechanism", ["Crypto", "PushTestKit", "Essentials"]),
+        testTarget(
+            "EncryptedContentTests", in: "Mechanism", ["EncryptedContent", "Crypto", "Essentials", "PushTestKit"]),
         testTarget("HTTP2Tests", in: "Mechanism", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
         // What suites ask of the test framework.

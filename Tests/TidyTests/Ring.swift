@@ -31,6 +31,7 @@ enum Ring: String, CaseIterable, Comparable {
     /// Adapters have none, but those of push services share the HTTP/2 client.
     static let importsWithin: [String: Set<String>] = [
         "EventLoop": ["Essentials"],
+        "EncryptedContent": ["Crypto"],
         "HTTP2": ["EventLoop", "Crypto"],
         "AMQP": ["EventLoop"],
         "HTTPClient": ["EventLoop"],
