@@ -47,7 +47,7 @@ let package = Package(
             name: "ApusInternals",
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
-                "EncryptedContent",
+                "EncryptedContent", "WebPushTransport",
                 "UnicodeText", "Geography", "PushCore", "SQLiteRegistry", "PostgresRegistry", "ServiceClient",
                 "APNsTransport",
                 "Hashing",
@@ -118,6 +118,7 @@ let package = Package(
                 "ServiceClient", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
                 "ConnectionPool",
             ]),
+        swiftTarget("WebPushTransport", in: "Adapters", ["Crypto", "Essentials"]),
         swiftTarget(
             "ChangeQueue", in: "Adapters",
             ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications", "Essentials"]),
@@ -241,6 +242,10 @@ let package = Package(
             "APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "PushServiceSimulator", "Crypto", "PushTestKit"]),
         testTarget(
             "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),
+        testTarget(
+            "WebPushTransportTests", in: "Adapters",
+            ["WebPushTransport", "EncryptedContent", "Crypto", "Essentials", "JSON", "PushTestKit"],
+            exclude: ["Scripts"]),
         testTarget(
             "APNsSimulatorTests", in: "Support",
             [
