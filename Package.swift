@@ -47,10 +47,9 @@ let package = Package(
             name: "ApusInternals",
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
-                "EncryptedContent", "WebPushTransport",
-                "UnicodeText", "Geography", "PushCore", "SQLiteRegistry", "PostgresRegistry", "ServiceClient",
-                "APNsTransport",
-                "Hashing",
+                "EncryptedContent", "WebPushTransport", "UnicodeText", "Geography", "PushCore", "SQLiteRegistry",
+                "PostgresRegistry", "ServiceClient",
+                "APNsTransport", "FCMTransport", "Hashing",
                 "Essentials", "Notifications", "ConnectionPool", "Predicates", "PredicateIndex",
                 "RegistryAPI", "Dispatcher", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
                 "PushTestKit",
@@ -111,11 +110,19 @@ let package = Package(
         // The HTTP/2 client, which the adapters of push services share.
         swiftTarget(
             "ServiceClient", in: "Adapters",
-            ["EventLoop", "Metrics", "Crypto", "HTTP2", "Essentials", "Notifications", "ConnectionPool"]),
+            [
+                "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications", "ConnectionPool",
+            ]),
         swiftTarget(
             "APNsTransport", in: "Adapters",
             [
                 "ServiceClient", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
+                "ConnectionPool",
+            ]),
+        swiftTarget(
+            "FCMTransport", in: "Adapters",
+            [
+                "ServiceClient", "EventLoop", "HTTPClient", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
                 "ConnectionPool",
             ]),
         swiftTarget("WebPushTransport", in: "Adapters", ["Crypto", "Essentials"]),
@@ -242,6 +249,14 @@ let package = Package(
             "APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "PushServiceSimulator", "Crypto", "PushTestKit"]),
         testTarget(
             "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),
+        testTarget(
+            "FCMTransportTests", in: "Adapters",
+            [
+                "ServiceClient", "FCMTransport", "PushServiceSimulator", "FCMSimulator", "Crypto", "Metrics",
+                "PushTestKit", "Notifications", "ConnectionPool", "Essentials", "JSON",
+            ]),
+        testTarget(
+            "ServiceClientTests", in: "Adapters", ["ServiceClient", "Essentials", "Notifications", "PushTestKit"]),
         testTarget(
             "WebPushTransportTests", in: "Adapters",
             ["WebPushTransport", "EncryptedContent", "Crypto", "Essentials", "JSON", "PushTestKit"],

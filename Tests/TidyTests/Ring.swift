@@ -38,6 +38,7 @@ enum Ring: String, CaseIterable, Comparable {
         "HTTPServer": ["EventLoop", "Crypto"],
         "ServiceManager": ["EventLoop"],
         "APNsTransport": ["ServiceClient"],
+        "FCMTransport": ["ServiceClient"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],

@@ -11,12 +11,18 @@ struct ccurl_request {
     const char *password;
     // Empty for the system's trust anchors alone.
     const char *ca_file;
+    // Empty for none.
+    const char *proxy;
     long timeout_milliseconds;
     size_t bytes_maximum;
+    // NULL for a GET.
+    const char *form;
 };
 
 struct ccurl_answer {
     long status;
+    // What the header says, 0 for nothing; libcurl reads dates as well.
+    long retry_after_seconds;
     // To be freed by the caller.
     char *body;
     size_t count;
@@ -36,8 +42,8 @@ static size_t ccurl_take(char *bytes, size_t size, size_t count, void *context) 
     return more;
 }
 
-// Sends a GET and waits for the whole answer. Returns 0, or a code of libcurl, which `problem` explains.
-static inline int ccurl_get(const struct ccurl_request *request, struct ccurl_answer *answer) {
+// Sends a GET, or a POST of a form, and waits for the whole answer. Returns 0, or a code of libcurl, which `problem` explains.
+static inline int ccurl_exchange(const struct ccurl_request *request, struct ccurl_answer *answer) {
     memset(answer, 0, sizeof *answer);
     answer->bytes_maximum = request->bytes_maximum;
     CURL *handle = curl_easy_init();
@@ -45,7 +51,7 @@ static inline int ccurl_get(const struct ccurl_request *request, struct ccurl_an
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, answer->problem);
     curl_easy_setopt(handle, CURLOPT_URL, request->url);
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(handle, CURLOPT_PROXY, "");
+    curl_easy_setopt(handle, CURLOPT_PROXY, request->proxy);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, request->timeout_milliseconds);
     curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -56,10 +62,15 @@ static inline int ccurl_get(const struct ccurl_request *request, struct ccurl_an
         curl_easy_setopt(handle, CURLOPT_PASSWORD, request->password);
     }
     if (request->ca_file[0] != 0) curl_easy_setopt(handle, CURLOPT_CAINFO, request->ca_file);
+    if (request->form != NULL) curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request->form);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, ccurl_take);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, (void *)answer);
     CURLcode code = curl_easy_perform(handle);
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &answer->status);
+    curl_off_t retry_after = 0;
+    curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &retry_after);
+    // A date that has passed is a negative number in old versions.
+    if (retry_after > 0) answer->retry_after_seconds = retry_after < 86400 ? (long)retry_after : 86400;
     curl_easy_cleanup(handle);
     if (code != CURLE_OK && answer->problem[0] == 0) {
         strncpy(answer->problem, curl_easy_strerror(code), sizeof answer->problem - 1);

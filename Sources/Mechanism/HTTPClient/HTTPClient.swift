@@ -1,7 +1,8 @@
 import CCurl
 import Glibc
 
-/// Fetches a document by HTTP now and then, with libcurl: one request, one connection, the calling thread waits.
+/// Fetches a document, or posts a form, by HTTP now and then, with libcurl: one request, one connection, the calling
+/// thread waits.
 ///
 /// Meant for rare requests; redirects are not followed, and the environment's proxies are not used.
 public struct HTTPClient: Sendable {
@@ -11,6 +12,8 @@ public struct HTTPClient: Sendable {
         public let status: Int
         /// The body.
         public let body: [UInt8]
+        /// The header `retry-after` in seconds, at most a day; nil if there is none.
+        public let retryAfterSeconds: Int?
     }
 
     /// Why there was no answer, in libcurl's words.
@@ -28,6 +31,8 @@ public struct HTTPClient: Sendable {
     public var password = ""
     /// A file of PEM certificates to trust beside the system's; empty for none.
     public var caFile = ""
+    /// The URL of the HTTP proxy to go through, which may hold a password; empty for none.
+    public var proxy = ""
     /// How long all of one request may take, in seconds.
     public var timeoutSeconds = 10
     /// The largest body to take, in bytes.
@@ -41,7 +46,21 @@ public struct HTTPClient: Sendable {
     /// - Parameter url: `http://…` or `https://…`; a user in it counts more than the client's.
     /// - Returns: the answer, with any status.
     /// - Throws: `Failure` if there is no server, no trust in it, no whole answer in time, or a body that is too large.
-    public func get(_ url: String) throws(Failure) -> Answer {
+    public func get(_ url: String) throws(Failure) -> Answer { try exchange(url, form: nil) }
+
+    /// Posts a form (`application/x-www-form-urlencoded`).
+    ///
+    /// - Parameters:
+    ///   - url: as for `get`.
+    ///   - form: the names and values.
+    /// - Returns: the answer, with any status.
+    /// - Throws: as `get`.
+    public func post(_ url: String, form: KeyValuePairs<String, String>) throws(Failure) -> Answer {
+        try exchange(
+            url, form: form.map { Self.formEncoded($0.key) + "=" + Self.formEncoded($0.value) }.joined(separator: "&"))
+    }
+
+    private func exchange(_ url: String, form: String?) throws(Failure) -> Answer {
         guard Self.isSetUp else { throw Failure(description: "libcurl cannot be set up") }
         var answer = ccurl_answer()
         defer { free(answer.body) }
@@ -50,10 +69,15 @@ public struct HTTPClient: Sendable {
             user.withCString { user in
                 password.withCString { password in
                     caFile.withCString { caFile in
-                        var request = ccurl_request(
-                            url: url, user: user, password: password, ca_file: caFile,
-                            timeout_milliseconds: timeoutSeconds * 1_000, bytes_maximum: bytesMaximum)
-                        return ccurl_get(&request, &answer)
+                        proxy.withCString { proxy in
+                            withOptionalCString(form) { form in
+                                var request = ccurl_request(
+                                    url: url, user: user, password: password, ca_file: caFile, proxy: proxy,
+                                    timeout_milliseconds: timeoutSeconds * 1_000, bytes_maximum: bytesMaximum,
+                                    form: form)
+                                return ccurl_exchange(&request, &answer)
+                            }
+                        }
                     }
                 }
             }
@@ -65,7 +89,30 @@ public struct HTTPClient: Sendable {
             throw Failure(description: problem)
         }
         let body = UnsafeRawBufferPointer(start: answer.body, count: answer.count)
-        return Answer(status: answer.status, body: Array(body))
+        let retryAfter = answer.retry_after_seconds
+        return Answer(
+            status: answer.status, body: Array(body), retryAfterSeconds: retryAfter > 0 ? retryAfter : nil)
+    }
+
+    private func withOptionalCString<Result>(
+        _ text: String?, _ body: (UnsafePointer<CChar>?) -> Result
+    ) -> Result {
+        guard let text else { return body(nil) }
+        return text.withCString(body)
+    }
+
+    /// Letters, digits and four signs stand for themselves, other bytes become `%XX`, which every decoder takes.
+    private static func formEncoded(_ text: String) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "*"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
     }
 
     /// Whether the URL names a user; libcurl would use that one.

@@ -13,6 +13,9 @@ struct HTTPClientTests {
             if let count = request.target.segments.first.flatMap({ Int($0) }) {
                 return .now(.content(200, type: "text/plain", [UInt8](repeating: 1, count: count)))
             }
+            if request.method == "POST" {
+                return .now(.content(200, type: "text/plain", request.body))
+            }
             return .now(.text(403, "\(request.target.rawPath) \(request.field("authorization") ?? "-")"))
         }
     }
@@ -38,6 +41,18 @@ struct HTTPClientTests {
         #expect(String(decoding: own.body, as: UTF8.self).contains("Basic Z3Vlc3Q6Z3Vlc3Q="))
         let other = try client.get("http://a:b@127.0.0.1:\(server.port)/")
         #expect(String(decoding: other.body, as: UTF8.self).contains("Basic YTpi"))
+    }
+
+    @Test("A form is posted with every byte that could be mistaken written as %XX")
+    func posts() throws {
+        let server = try start()
+        defer { server.stop() }
+        let url = "http://127.0.0.1:\(server.port)/"
+        let answer = try HTTPClient().post(url, form: ["grant_type": "a:b c", "assertion": "x.y_z-1*&=+ä\n"])
+        #expect(
+            String(decoding: answer.body, as: UTF8.self)
+                == "grant_type=a%3Ab%20c&assertion=x.y_z-1*%26%3D%2B%C3%A4%0A")
+        #expect(answer.retryAfterSeconds == nil)
     }
 
     @Test("A body that is longer than the limit is no answer, and one that is as long is")

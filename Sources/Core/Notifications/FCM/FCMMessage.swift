@@ -34,6 +34,13 @@ public enum FCMMessage {
         buffer.append(contentsOf: content.payload)
     }
 
+    /// The most bytes that `write` makes for a push, without writing it.
+    public static func bytesMaximum(of content: PushContent, to token: DeviceToken) -> Int {
+        // The members around the token have 40 bytes, those of the time to live 18; each byte of the token may need an
+        // escape.
+        content.payload.count + 2 * token.bytes.count + 64
+    }
+
     /// What FCM reserves among the keys of `data`, if a key is one of them.
     ///
     /// Source: Google, REST reference of FCM v1, `Message.data`.

@@ -3,6 +3,7 @@ import APNsTransport
 import ConnectionPool
 import Notifications
 import PushServiceSimulator
+import PushTestKit
 import Testing
 
 @Suite("Client: a hostile simulator, one fault at a time")

@@ -1,0 +1,76 @@
+internal import Crypto
+import Essentials
+internal import JSON
+public import ServiceClient
+
+/// A service account of Google, as the file describes it that Google hands out (AIP-4112).
+///
+/// The file is a JSON object; `client_email` and `private_key` (PKCS#8 PEM, RSA) are needed, `private_key_id`,
+/// `project_id` and `token_uri` are used if they are there, other members are ignored.
+public struct ServiceAccount: Sendable {
+    /// Where Google exchanges assertions for access tokens, if the file does not say it.
+    public static let defaultTokenURL = "https://oauth2.googleapis.com/token"
+
+    /// Its address, for example `push@chat-4711.iam.gserviceaccount.com`.
+    public let email: String
+    /// The project that it was made in; empty if the file does not say it.
+    public let projectID: String
+    /// Where it gets access tokens: an `https` URL.
+    public let tokenURL: String
+    /// The identifier of its key; empty if the file does not say it.
+    public let keyID: String
+
+    let key: RS256PrivateKey
+
+    /// Reads the content of a file.
+    ///
+    /// - Parameter json: the content.
+    /// - Throws: `ServiceError` with `keyInvalid` that names the member, without the key.
+    public init(json: [UInt8]) throws(ServiceError) {
+        guard let parsed = try? JSONParser(depthMaximum: 8, bytesMaximum: CredentialFile.bytesMaximum).parse(json)
+        else {
+            throw Self.problem("it is not a JSON object")
+        }
+        if let type = parsed["type"]?.string, type != "service_account" {
+            throw Self.problem(
+                "\"type\" is \"\(String(type.prefix(64)).printable())\", and must be \"service_account\"; "
+                    + "an API key or an OAuth client cannot send")
+        }
+        email = try Self.text("client_email", in: parsed)
+        projectID = parsed["project_id"]?.string ?? ""
+        keyID = parsed["private_key_id"]?.string ?? ""
+        tokenURL = parsed["token_uri"]?.string ?? Self.defaultTokenURL
+        try Self.requirePlain(email, "client_email")
+        try Self.requirePlain(projectID, "project_id")
+        try Self.requirePlain(keyID, "private_key_id")
+        try Self.requirePlain(tokenURL, "token_uri")
+        guard tokenURL.hasPrefix("https://") else { throw Self.problem("\"token_uri\" does not begin with https://") }
+        let pem = try Self.text("private_key", in: parsed)
+        do throws(CryptoError) {
+            key = try RS256PrivateKey(pem: Array(pem.utf8))
+        } catch {
+            throw Self.problem("\"private_key\": \(error.message)")
+        }
+    }
+
+    private static func text(_ name: StaticString, in object: JSONValue) throws(ServiceError) -> String {
+        guard let text = object[name]?.string, !text.isEmpty else {
+            throw problem("\"\(name)\" is missing, or no text")
+        }
+        return text
+    }
+
+    /// The texts become parts of a JSON Web Token or a URL, so nothing in them may need an escape.
+    private static func requirePlain(_ text: String, _ name: String) throws(ServiceError) {
+        let isPlain =
+            text.utf8.count <= 512 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }
+        if !isPlain { throw problem("\"\(name)\" must be at most 512 printable ASCII characters without quotes") }
+    }
+
+    private static func problem(_ what: String) -> ServiceError {
+        ServiceError(
+            .keyInvalid,
+            "the service account cannot be used: \(what); take the JSON file of the Firebase console, "
+                + "Project settings, Service accounts")
+    }
+}

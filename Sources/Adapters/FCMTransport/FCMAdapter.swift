@@ -1,0 +1,83 @@
+import Essentials
+internal import HTTP2
+import Notifications
+internal import ServiceClient
+
+/// FCM's HTTP v1 interface, as the client of push services sees it.
+///
+/// A request is one message (Google, REST reference of FCM v1, `projects.messages.send`):
+///
+///     POST /v1/projects/{project}/messages:send
+///     authorization: Bearer {access token}
+///     content-type: application/json
+///
+/// All header fields of a connection's requests are the same, so each costs a byte after the first request.
+final class FCMAdapter: ServiceAdapter {
+    let acceptedStatuses = 200...200
+    let bindsConnections = false
+
+    private let authority: [UInt8]
+    private let path: [UInt8]
+    private let parser = FCMAnswerParser()
+    private let nowSeconds: () -> Int64
+    private var block = HeaderBlock()
+    /// The authorization that `block` was written with.
+    private var writtenAuthorization: [UInt8] = []
+    private var body: [UInt8] = []
+
+    /// Prepares requests of one project to one endpoint.
+    ///
+    /// - Parameters:
+    ///   - authority: the header `:authority`.
+    ///   - projectID: the project whose apps get the messages.
+    ///   - nowSeconds: the wall clock, in seconds since 1970.
+    init(authority: String, projectID: String, nowSeconds: @escaping () -> Int64) {
+        self.authority = Array(authority.utf8)
+        path = Array("/v1/projects/\(projectID)/messages:send".utf8)
+        self.nowSeconds = nowSeconds
+    }
+
+    func bodyBytes(of request: borrowing PushRequest) -> Int {
+        FCMMessage.bytesMaximum(of: request.content, to: request.token)
+    }
+
+    func submit(
+        _ request: borrowing PushRequest, authorization: [UInt8], sent: inout SentFields,
+        on connection: HTTP2Connection
+    ) throws(HTTP2Error) -> Int32 {
+        if authorization != writtenAuthorization { write(authorization) }
+        FCMMessage.write(request.content, to: request.token, nowSeconds: nowSeconds(), into: &body)
+        // An array would be kept until it is sent, and this one is written again with the next push.
+        return try body.withUnsafeBufferPointer { bytes throws(HTTP2Error) in
+            try connection.submitRequest(block, body: UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
+        parser.answer(status: status, body: body, retryAfterSeconds: retryAfterSeconds)
+    }
+
+    func meaning(of answer: PushAnswer) -> AnswerMeaning {
+        switch (answer.status, answer.reason) {
+        case (401, FCMReason.thirdPartyAuthentication), (403, FCMReason.senderMismatch),
+            (404, FCMReason.unregistered):
+            []
+        case (401, _): [.authorizationRefused, .authorizationExpired]
+        case (403, _), (404, _), (400, FCMReason.projectUnknown): .authorizationRefused
+        default: []
+        }
+    }
+
+    func reason(inGoAway debugData: [UInt8]) -> String { String(decoding: debugData.prefix(128), as: UTF8.self) }
+
+    private func write(_ authorization: [UInt8]) {
+        writtenAuthorization = authorization
+        block.removeAll()
+        block.add(":method", value: "POST" as StaticString)
+        block.add(":scheme", value: "https" as StaticString)
+        block.add(":authority", value: authority)
+        block.add(":path", value: path)
+        block.add("authorization", value: authorization)
+        block.add("content-type", value: "application/json" as StaticString)
+    }
+}

@@ -1,0 +1,85 @@
+import Essentials
+internal import JSON
+import Notifications
+internal import ServiceClient
+
+/// Reads the errors of FCM, and those of Google's front end, into a reason.
+///
+/// An error of FCM itself has the detail `FcmError`, whose `errorCode` is the reason; only that says something about
+/// the token. Errors of the front end have at most an `ErrorInfo` (AIP-193). A page of HTML, an empty body or one that
+/// is cut has no reason: then the status counts.
+struct FCMAnswerParser {
+    private static let fcmErrorType = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
+    private static let reasonBytesMaximum = 64
+
+    private let parser = JSONParser(depthMaximum: 16, bytesMaximum: PartialAnswer.bodyBytesMaximum)
+
+    /// Makes an answer of its parts.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status.
+    ///   - body: at most `PartialAnswer.bodyBytesMaximum` bytes.
+    ///   - retryAfterSeconds: the header `retry-after`.
+    /// - Returns: the answer with its reason.
+    func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
+        var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
+        guard status != 200, !body.isEmpty, let error = try? parser.parse(body)["error"] else { return answer }
+        let message = error["message"]?.string ?? ""
+        let details = error["details"]?.array.map { Array($0) } ?? []
+        let code = details.first { $0["@type"]?.string == Self.fcmErrorType }?["errorCode"]?.string
+        answer.reason =
+            if let code {
+                Self.reason(of: code, message: message, details)
+            } else {
+                Self.reason(ofFrontEnd: error, message: message, details)
+            }
+        return answer
+    }
+
+    /// FCM's code, made more exact where the rest of the answer allows it.
+    private static func reason(of code: String, message: String, _ details: [JSONValue]) -> String {
+        switch code {
+        case FCMReason.invalidArgument:
+            isAboutToken(message, details) ? FCMReason.invalidToken : FCMReason.invalidArgument
+        case FCMReason.quotaExceeded:
+            isAboutDevice(details) ? FCMReason.deviceQuotaExceeded : FCMReason.quotaExceeded
+        default: kept(code)
+        }
+    }
+
+    private static func reason(ofFrontEnd error: JSONValue, message: String, _ details: [JSONValue]) -> String {
+        // The texts were seen in reports: FCM's pages do not list them.
+        if message.hasPrefix("Fail to resolve resource") { return FCMReason.projectUnknown }
+        if isAboutToken("", details) { return FCMReason.invalidToken }
+        let reason = details.lazy.compactMap { $0["reason"]?.string }.first
+        return kept(reason ?? error["status"]?.string ?? "")
+    }
+
+    private static func isAboutToken(_ message: String, _ details: [JSONValue]) -> Bool {
+        if message.contains("registration token") { return true }
+        return violations("fieldViolations", details).contains { violation in
+            let field = violation["field"]?.string
+            return field == "message.token" || field == "message.fid"
+        }
+    }
+
+    /// Whether the quota of one device is exceeded; in doubt it is the project's, which slows all down.
+    ///
+    /// Google's "Throttling and quotas" names a device's quota, but no page shows its `QuotaFailure`.
+    private static func isAboutDevice(_ details: [JSONValue]) -> Bool {
+        violations("violations", details).contains { violation in
+            [violation["subject"]?.string, violation["description"]?.string].contains { text in
+                text?.lowercased().contains("device") ?? false
+            }
+        }
+    }
+
+    private static func violations(_ name: StaticString, _ details: [JSONValue]) -> [JSONValue] {
+        details.flatMap { $0[name]?.array.map { Array($0) } ?? [] }
+    }
+
+    /// A word as it may be logged.
+    private static func kept(_ word: String) -> String {
+        String(decoding: word.utf8.prefix(reasonBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }, as: UTF8.self)
+    }
+}

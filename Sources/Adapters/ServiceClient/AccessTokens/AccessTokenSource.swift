@@ -1,0 +1,120 @@
+public import Essentials
+internal import EventLoop
+internal import Glibc
+internal import Synchronization
+
+/// The access token of one account (OAuth 2.0, RFC 6749): fetched once, shared by every route with the same account.
+///
+/// It is fetched on a thread of its own, so that a slow endpoint delays no push, and before it expires, so that no push
+/// waits for it. The source has to be stopped.
+public final class AccessTokenSource: Authorizer {
+    private struct State {
+        var schedule = AccessTokenSchedule()
+        var token: Authorization?
+        var observers: [@Sendable () -> Void] = []
+        var isStopped = false
+    }
+
+    private let loop: EventLoop
+    private let fetch: @Sendable () -> AccessTokenOutcome
+    private let ended: @Sendable (AccessTokenOutcome) -> Void
+    private let clock: @Sendable () -> MonotonicTime
+    private let state = Mutex(State())
+
+    /// Creates the source; it fetches nothing before a token is needed.
+    ///
+    /// - Parameters:
+    ///   - name: the name of its thread.
+    ///   - clock: a clock that goes on while the machine is suspended.
+    ///   - ended: takes the outcome of each fetch, for metrics and logs.
+    ///   - fetch: fetches a token; may block for some seconds.
+    /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
+    public init(
+        name: String, clock: @escaping @Sendable () -> MonotonicTime = AccessTokenSource.systemClock,
+        ended: @escaping @Sendable (AccessTokenOutcome) -> Void = { _ in },
+        fetch: @escaping @Sendable () -> AccessTokenOutcome
+    ) throws(ServiceError) {
+        do throws(EventLoopError) {
+            loop = try EventLoop(name: name)
+        } catch {
+            throw ServiceError(.systemFailed, "access tokens cannot be fetched: \(error)")
+        }
+        self.clock = clock
+        self.ended = ended
+        self.fetch = fetch
+    }
+
+    /// The time since the machine was started, suspensions included.
+    public static let systemClock: @Sendable () -> MonotonicTime = {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+    }
+
+    /// Fetches no more; returns when a fetch that has begun is over.
+    public func stop() {
+        let isFirst = state.withLock { state in
+            defer { state.isStopped = true }
+            return !state.isStopped
+        }
+        if isFirst { loop.stopAndJoin() }
+    }
+
+    /// The token to use now, or why there is none; begins to fetch one with the first call.
+    public func authorization() -> AuthorizationState { use { _, _ in } }
+
+    /// The push service called a token expired: another is fetched, unless the last fetch was a moment ago.
+    public func authorizationExpired(generation: UInt64) -> AuthorizationState {
+        use { state, now in
+            // An older one has been replaced already.
+            if state.token?.generation == generation { state.schedule.refused(at: now) }
+        }
+    }
+
+    /// Calls back after each fetch, on the source's own thread.
+    public func observe(_ changed: @escaping @Sendable () -> Void) {
+        state.withLock { $0.observers.append(changed) }
+    }
+
+    private func use(_ change: (inout State, MonotonicTime) -> Void) -> AuthorizationState {
+        let now = clock()
+        let (answer, isDue) = state.withLock { state -> (AuthorizationState, Bool) in
+            change(&state, now)
+            let availability = state.schedule.needed(at: now)
+            let isDue = !state.isStopped && state.schedule.due.map { now >= $0 } ?? false
+            return (Self.answer(availability, state.token), isDue)
+        }
+        if isDue { loop.submit { [weak self] in self?.fetchIfDue() } }
+        return answer
+    }
+
+    private static func answer(
+        _ availability: AccessTokenSchedule.Availability, _ token: Authorization?
+    ) -> AuthorizationState {
+        switch (availability, token) {
+        case (.valid, let token?): .ready(token)
+        case (.valid, nil), (.pending, _): .pending
+        case (.none(let failure), _):
+            failure.isRefusal ? .refused(reason: failure.reason) : .unavailable(reason: failure.reason)
+        }
+    }
+
+    private func fetchIfDue() {
+        guard state.withLock({ !$0.isStopped && $0.schedule.beginFetch(at: clock()) }) else { return }
+        let outcome = fetch()
+        let now = clock()
+        let (observers, due) = state.withLock { state in
+            state.schedule.ended(outcome, at: now)
+            if case .granted(let token, _) = outcome {
+                state.token = Authorization(
+                    generation: (state.token?.generation ?? 0) + 1, keyGeneration: 1,
+                    headerValue: Array("Bearer \(token)".utf8))
+            }
+            return (state.observers, state.schedule.due)
+        }
+        ended(outcome)
+        for changed in observers { changed() }
+        let delay = due.map { $0.nanoseconds(since: now) } ?? 0
+        loop.schedule(afterNanoseconds: delay) { [weak self] in self?.fetchIfDue() }
+    }
+}
