@@ -158,8 +158,8 @@ let package = Package(
             "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "ServiceClient", "APNsTransport",
-                "ChangeQueue",
-                "SQLiteRegistry", "PostgresRegistry", "AdminServer", "OperatorPage", "HTTPServer", "RegistryAPI",
+                "FCMTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "AdminServer", "OperatorPage",
+                "HTTPServer", "RegistryAPI",
                 "Essentials", "Notifications", "ConnectionPool", "PredicateIndex",
             ]
         ),
@@ -167,8 +167,9 @@ let package = Package(
             name: "apus",
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "PushCore", "EventLoop",
-                "Metrics", "JSON", "ServiceClient", "APNsTransport", "ChangeQueue", "SQLiteRegistry",
-                "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "LoadGenerator", "Essentials",
+                "Metrics", "JSON", "ServiceClient", "APNsTransport", "FCMTransport", "ChangeQueue", "SQLiteRegistry",
+                "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "FCMSimulator", "LoadGenerator",
+                "Essentials",
                 "Notifications", "Predicates", "Crypto",
                 "CapacityModel", "HTTPClient", "ServiceManager",
             ],
@@ -304,7 +305,8 @@ let package = Package(
         testTarget(
             "DispatcherTests", in: "Worker",
             [
-                "ServiceClient", "APNsTransport", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry",
+                "ServiceClient", "APNsTransport", "Dispatcher", "FCMSimulator", "PushCore", "EventLoop", "Metrics",
+                "SQLiteRegistry",
                 "JSON", "Crypto", "PushTestKit", "Essentials", "Notifications", "Predicates", "RegistryAPI",
             ]
         ),

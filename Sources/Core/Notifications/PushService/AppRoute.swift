@@ -5,13 +5,14 @@
 public final class AppRoute: Sendable {
     /// The place of the route in every array that is kept by route.
     ///
-    /// The routes with `service` APNs come first, one for each app in the order of the configuration.
+    /// The first route of each app comes first, in the order of the configuration.
     public let index: Int
     /// The name of the app, as devices carry it.
     public let name: String
     /// The push service.
     ///
-    /// The route for APNs also leads to clients that fetch their notifications, because they get the same contents.
+    /// The route for APNs also leads to clients that fetch their notifications, because they get the same contents. An
+    /// app without APNs has a route for these alone.
     public let service: PushService
     /// The header `apns-topic` without a suffix.
     public let bundleID: String

@@ -99,13 +99,27 @@ public enum JobArrival: Hashable, Sendable {
 public struct AppRendering: Sendable {
     /// The route.
     public var app: AppRoute
-    /// The payload and the headers that its devices share.
-    public var content: PushContent
+    /// The payload and the headers that its devices share, or why its push service would refuse the push.
+    ///
+    /// The pushes that cannot be made become dead letters; devices of other push services are told all the same.
+    public var content: Result<PushContent, EventRejection>
 
     /// Creates a rendering.
-    public init(app: AppRoute, content: PushContent) {
+    public init(app: AppRoute, content: Result<PushContent, EventRejection>) {
         self.app = app
         self.content = content
+    }
+
+    /// Creates the rendering of a push that can be made.
+    public init(app: AppRoute, content: PushContent) { self.init(app: app, content: .success(content)) }
+
+    /// Why the push cannot be made, if so.
+    var problem: EventRejection? { if case .failure(let problem) = content { problem } else { nil } }
+
+    /// The content of a push that can be made.
+    var sendable: PushContent {
+        guard case .success(let content) = content else { preconditionFailure("only a push that can be made is sent") }
+        return content
     }
 
     /// Whether it is for a device.

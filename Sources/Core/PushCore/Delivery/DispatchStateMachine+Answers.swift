@@ -164,7 +164,7 @@ extension DispatchStateMachine {
 
     /// Which of the device's tokens a push goes to.
     private func kind(of push: Push, _ work: DispatchJob) -> TokenKind {
-        work.renderings[push.rendering].content.pushType.tokenKind
+        work.renderings[push.rendering].sendable.pushType.tokenKind
     }
 
     private mutating func tokenRejected(

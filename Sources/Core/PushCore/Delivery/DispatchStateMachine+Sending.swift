@@ -47,13 +47,21 @@ extension DispatchStateMachine {
     /// The rendering for a device; nil if there is none, or if its push cannot be made.
     func sendableRendering(of device: Int, in work: DispatchJob) -> Int? {
         if !work.assignments.isEmpty, work.assignments[device].problem != nil { return nil }
-        return rendering(of: device, in: work)
+        guard let rendering = rendering(of: device, in: work), work.renderings[rendering].problem == nil else {
+            return nil
+        }
+        return rendering
     }
 
     /// Why a device cannot be told anything.
     func unsendable(_ device: Int, _ work: DispatchJob) -> Failure {
         if !work.assignments.isEmpty, let problem = work.assignments[device].problem {
             return failure(device, work, app: nil, .deadLetter, problem.reason.rawValue, problem.message)
+        }
+        if let rendering = rendering(of: device, in: work).map({ work.renderings[$0] }), let problem = rendering.problem
+        {
+            return failure(
+                device, work, app: rendering.app.index, .deadLetter, problem.reason.rawValue, problem.message)
         }
         let (name, platform) = (work.devices[device].app, work.devices[device].platform)
         guard appNames.contains(name) else {
@@ -70,7 +78,7 @@ extension DispatchStateMachine {
         PushRequest(
             identifier: identifier, route: route(of: push.device, push.rendering, work),
             token: work.devices[push.device].token, apnsID: push.apnsID,
-            content: work.renderings[push.rendering].content)
+            content: work.renderings[push.rendering].sendable)
     }
 
     func route(of device: Int, _ rendering: Int, _ work: DispatchJob) -> Int {

@@ -9,7 +9,7 @@ public struct ContentRenderer {
     private let appByName: [String: Int]
     private let knownPoolIDs: Set<String>
     /// By route.
-    private var builders: [PushContentBuilder]
+    private var builders: [any ContentBuilder]
 
     /// Creates a renderer.
     ///
@@ -21,7 +21,7 @@ public struct ContentRenderer {
         appByName = Dictionary(
             zip(apps, apps.indices).map { ($0.name, $1) }, uniquingKeysWith: { first, _ in first })
         knownPoolIDs = Set(apps.flatMap(\.identityPoolIDs))
-        builders = routes.map { PushContentBuilder(bundleID: $0.bundleID) }
+        builders = routes.map { $0.service.makeContentBuilder(bundleID: $0.bundleID) }
     }
 
     /// Whether an app of that name is configured.
@@ -55,8 +55,10 @@ public struct ContentRenderer {
         routes.first { $0.has(transportRoute: transportRoute) }
     }
 
-    /// Validates an event as a whole, before its audience is looked up: its app is configured, and APNs takes the push
-    /// that it asks for.
+    /// Validates an event as a whole, before its audience is looked up: its app is configured, and the app's first push
+    /// service takes the push that it asks for.
+    ///
+    /// A push that only a further service would refuse is made for the others.
     ///
     /// - Returns: the renderings of a requested push; empty for other events, whose content Apus makes.
     /// - Throws: `EventRejection`, even if there is no device for it.
@@ -66,7 +68,8 @@ public struct ContentRenderer {
         try checkApp(of: event)
         guard case .push(let push) = event.kind, let app = appByName[push.app] else { return [] }
         try push.checkTarget()
-        let route = apps[app].routes[0]
+        let routes = apps[app].routes
+        let route = routes.first { $0.service != .courier } ?? routes[0]
         return [AppRendering(app: route, content: try content(event, expiresAt: expiresAt, route: route.index))]
     }
 
@@ -100,13 +103,25 @@ public struct ContentRenderer {
         for device in devices.indices {
             if renderings.contains(where: { $0.serves(devices[device]) }) { continue }
             guard let route = route(to: devices[device]) else { continue }
-            let content = try content(event, expiresAt: expiresAt, route: route.index)
-            renderings.append(AppRendering(app: route, content: content))
+            renderings.append(
+                AppRendering(app: route, content: try content(event, expiresAt: expiresAt, for: route)))
         }
         return renderings
     }
 
-    /// Renders the push of a subscription, leaving out parts that exceed the limit of APNs.
+    /// Renders an event; what only a further push service refuses is the problem of its devices.
+    private mutating func content(
+        _ event: ChangeEvent, expiresAt: WallTime?, for route: AppRoute
+    ) throws(EventRejection) -> Result<PushContent, EventRejection> {
+        do throws(EventRejection) {
+            return .success(try content(event, expiresAt: expiresAt, route: route.index))
+        } catch {
+            if route.service == .apns || route.service == .courier { throw error }
+            return .failure(error)
+        }
+    }
+
+    /// Renders the push of a subscription, leaving out parts that exceed the limit of its push service.
     ///
     /// - Returns: the rendering, and whether it shows nothing though it should.
     mutating func render(

@@ -13,7 +13,9 @@ extension Configuration {
         ///
         /// `app.N.identity_pools`, default none.
         public var identityPools: [String]
-        /// How it reaches APNs.
-        public var apns: APNs
+        /// How it reaches APNs; nil if it does not.
+        public var apns: APNs?
+        /// How it reaches FCM; nil if it does not.
+        public var fcm: FCM?
     }
 }

@@ -277,7 +277,7 @@ extension ConfigurationKey {
             """)
 
     /// Every key, in the order of the sample.
-    static let all = beforeQuotas + quotas + afterQuotas
+    static let all = beforeQuotas + quotas + afterQuotas + fcm
 
     private static let beforeQuotas = [
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,

@@ -139,8 +139,9 @@ enum ConfigurationSection {
         case "admin": "Health and metrics."
         case "log": "The log."
         case "worker": "How a worker runs."
-        case "app": "One such table, with its [app.apns], for each app."
-        case "app.apns": "How the app's pushes reach APNs."
+        case "app": "One such table, with the tables of its push services, for each app."
+        case "app.apns": "How the app's pushes reach APNs. Leave it out if the app has no devices of Apple."
+        case "app.fcm": "How the app's pushes reach Android devices: Firebase Cloud Messaging."
         default: ""
         }
     }

@@ -46,16 +46,21 @@ extension ConfigurationReader {
             fail(.appIdentityPools, app: index, "\(pool.quoted) is invalid", "it must be \(requirement)")
         }
         return Configuration.App(
-            name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index))
+            name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index), fcm: readFCM(app: index))
     }
 
-    private mutating func readAPNs(app index: Int) -> Configuration.APNs {
+    /// Reads `[app.apns]`; nil if the app uses another push service and says nothing of Apple's.
+    private mutating func readAPNs(app index: Int) -> Configuration.APNs? {
+        let isGiven = [ConfigurationKey.appKeyFile, .appKeyID, .appTeamID].contains {
+            values[$0.path(app: index)] != nil
+        }
+        guard isGiven || !usesFCM(app: index) else { return nil }
         let keyFile = resolved(text(.appKeyFile, app: index), of: .appKeyFile, app: index)
         if let keyFile, checksFile(of: .appKeyFile) { checkKeyFile(keyFile, app: index) }
         return Configuration.APNs(
             keyFile: keyFile ?? "", keyID: readIdentifier(.appKeyID, app: index),
-            teamID: readIdentifier(.appTeamID, app: index), endpoint: readEndpoint(app: index),
-            port: UInt16(clamping: integer(.appPort, app: index)), proxy: readProxy(app: index),
+            teamID: readIdentifier(.appTeamID, app: index), endpoint: readEndpoint(.appEndpoint, app: index),
+            port: UInt16(clamping: integer(.appPort, app: index)), proxy: readProxy(.appProxy, app: index),
             caFile: readCertificateFile(.appCAFile, app: index), connections: integer(.appConnections, app: index),
             connectionsMaximum: integer(.appConnectionsMaximum, app: index))
     }
@@ -69,8 +74,9 @@ extension ConfigurationReader {
         return identifier
     }
 
-    private mutating func readEndpoint(app index: Int) -> HostPort? {
-        let text = text(.appEndpoint, app: index)
+    /// Reads the server that a push service is replaced by, if any.
+    mutating func readEndpoint(_ key: ConfigurationKey, app index: Int) -> HostPort? {
+        let text = text(key, app: index)
         guard !text.isEmpty else { return nil }
         var rest = text
         var defaultPort: UInt16?
@@ -82,25 +88,26 @@ extension ConfigurationReader {
         let endpoint = HostPort(rest, defaultPort: defaultPort)
         if endpoint == nil || endpoint?.port == 0 {
             fail(
-                .appEndpoint, app: index, "\(text.quoted) is invalid",
-                "write HOST:PORT or https://HOST:PORT, or \"\" for Apple's own (TLS is always used)")
+                key, app: index, "\(text.quoted) is invalid",
+                "write HOST:PORT or https://HOST:PORT, or \"\" for the push service's own (TLS is always used)")
         }
         return endpoint
     }
 
-    private mutating func readProxy(app index: Int) -> Secret? {
-        let url = text(.appProxy, app: index)
+    /// Reads the proxy on the way to a push service, if any.
+    mutating func readProxy(_ key: ConfigurationKey, app index: Int) -> Secret? {
+        let url = text(key, app: index)
         guard !url.isEmpty else { return nil }
         do throws(ServiceError) {
             _ = try HTTPProxy(url: url)
         } catch {
-            fail(.appProxy, app: index, error.message, "check each part of it")
+            fail(key, app: index, error.message, "check each part of it")
         }
-        if url.contains("@"), case .file(let path, _) = origin(of: .appProxy, app: index),
+        if url.contains("@"), case .file(let path, _) = origin(of: key, app: index),
             ConfigurationFile.isReadableByOthers(path)
         {
             warn(
-                .appProxy, app: index, "other users can read \(path), which holds the proxy's password",
+                key, app: index, "other users can read \(path), which holds the proxy's password",
                 "run 'chmod 600 \(path)'")
         }
         return Secret(url)

@@ -2,55 +2,43 @@ import EventLoop
 import Notifications
 import PushCore
 
-/// Sends pushes to clients that fetch their notifications, and leaves all others to another transport.
+/// Sends pushes to clients that fetch their notifications: one route for each app.
 ///
-/// A push is accepted when the registry keeps it: from then on it waits for its client. Nothing is opened and no batch
-/// is split before the first such push.
+/// A push is accepted when the registry keeps it: from then on it waits for its client. Nothing is opened before the
+/// first such push.
 final class CourierTransport: PushTransport {
-    private let others: any PushTransport
-    private let firstRoute: Int
     private let loop: EventLoop
     private let sender: LoopBound<MailboxWriter>
 
     /// Creates a transport; the registry is opened with the first push that needs it.
     ///
     /// - Parameters:
-    ///   - others: sends the other pushes.
     ///   - apps: the names of the apps, in the order of their routes.
-    ///   - firstRoute: the route of the first app; all routes below are those of `others`.
     ///   - loop: where the registry is written; it outlives the transport.
     ///   - logger: logs failures of the registry.
     ///   - nowMilliseconds: the wall clock, in milliseconds since 1970.
     ///   - openRegistry: opens the registry, on the loop.
     init(
-        others: any PushTransport, apps: [String], firstRoute: Int, loop: EventLoop, logger: Logger,
+        apps: [String], loop: EventLoop, logger: Logger,
         nowMilliseconds: @escaping @Sendable () -> Int64 = { WallClock.nowMilliseconds() },
         openRegistry: @escaping @Sendable () throws(RegistryError) -> any CourierRegistry
     ) {
-        self.others = others
-        self.firstRoute = firstRoute
         self.loop = loop
         sender = LoopBound(
             MailboxWriter(
-                apps: apps, firstRoute: firstRoute, logger: logger, nowMilliseconds: nowMilliseconds,
+                apps: apps, logger: logger, nowMilliseconds: nowMilliseconds,
                 openRegistry: openRegistry), to: loop)
     }
 
     func start(handler: any PushTransportHandler) {
         loop.submit { [sender] in sender.value.handler = handler }
-        others.start(handler: handler)
     }
 
     func send(_ requests: [PushRequest]) {
-        guard requests.contains(where: { $0.route >= firstRoute }) else { return others.send(requests) }
-        let fetched = requests.filter { $0.route >= firstRoute }
-        let pushed = requests.filter { $0.route < firstRoute }
-        if !pushed.isEmpty { others.send(pushed) }
-        loop.submit { [sender] in sender.value.send(fetched) }
+        loop.submit { [sender] in sender.value.send(requests) }
     }
 
     func close() async {
-        await others.close()
         // All earlier sends have ended when this has run.
         _ = try? await loop.run { [sender] in sender.value.close() }
     }
@@ -61,7 +49,6 @@ final class MailboxWriter {
     /// Takes the results.
     var handler: (any PushTransportHandler)?
     private let apps: [String]
-    private let firstRoute: Int
     private let logger: Logger
     private let nowMilliseconds: () -> Int64
     private let openRegistry: () throws(RegistryError) -> any CourierRegistry
@@ -69,11 +56,10 @@ final class MailboxWriter {
     private var isFailing = false
 
     init(
-        apps: [String], firstRoute: Int, logger: Logger, nowMilliseconds: @escaping () -> Int64,
+        apps: [String], logger: Logger, nowMilliseconds: @escaping () -> Int64,
         openRegistry: @escaping () throws(RegistryError) -> any CourierRegistry
     ) {
         self.apps = apps
-        self.firstRoute = firstRoute
         self.logger = logger
         self.nowMilliseconds = nowMilliseconds
         self.openRegistry = openRegistry
@@ -121,7 +107,7 @@ final class MailboxWriter {
 
     private func message(_ request: PushRequest, _ now: Int64) -> CourierMessage {
         CourierMessage(
-            token: request.token, app: apps[request.route - firstRoute], pushID: request.apnsID,
+            token: request.token, app: apps[request.route], pushID: request.apnsID,
             collapseID: request.content.collapseID,
             expiresAtMilliseconds: CourierRules.expiry(
                 ofPushExpiring: request.content.expirationSeconds, nowMilliseconds: now),

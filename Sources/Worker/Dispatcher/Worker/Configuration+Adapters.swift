@@ -90,7 +90,8 @@ extension Configuration {
         try registry.open(mode: .readWrite, sqlite: { $0 }, postgres: { $0 })
     }
 
-    /// The client for APNs: two routes for each app, production first, and one provider token for each key.
+    /// The client for APNs: two routes for each app that uses it, production first, and one provider token for each
+    /// key.
     ///
     /// - Throws: `ServiceError` if a key file or an endpoint is wrong, or two files say to hold the same key and do
     ///   not.
@@ -98,25 +99,26 @@ extension Configuration {
         var sources: [APNs.KeyIdentity: (source: ProviderTokenSource, keyFile: String)] = [:]
         var routes: [APNsRoute] = []
         for app in apps {
-            let identity = APNs.KeyIdentity(app.apns)
+            guard let apns = app.apns else { continue }
+            let identity = APNs.KeyIdentity(apns)
             let source: ProviderTokenSource
             if let shared = sources[identity] {
-                try app.apns.requireSameKey(asIn: shared.keyFile)
+                try apns.requireSameKey(asIn: shared.keyFile)
                 source = shared.source
             } else {
-                source = try Self.tokenSource(app.apns)
-                sources[identity] = (source, app.apns.keyFile)
+                source = try Self.tokenSource(apns)
+                sources[identity] = (source, apns.keyFile)
             }
             var limits = PoolLimits()
-            limits.connections = app.apns.connections
-            limits.connectionsMaximum = app.apns.connectionsMaximum
+            limits.connections = apns.connections
+            limits.connectionsMaximum = apns.connectionsMaximum
             limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
-            let proxy = try app.apns.proxy.map { (url) throws(ServiceError) in try HTTPProxy(url: url.revealed) }
+            let proxy = try apns.proxy.map { (url) throws(ServiceError) in try HTTPProxy(url: url.revealed) }
             for environment in [APNsRoute.Environment.production, .sandbox] {
                 routes.append(
                     try APNsRoute(
-                        app: app.name, environment: environment, endpoint: app.apns.endpoint?.description ?? "",
-                        port: app.apns.port, extraTrustAnchorsFile: app.apns.caFile, tokenSource: source,
+                        app: app.name, environment: environment, endpoint: apns.endpoint?.description ?? "",
+                        port: apns.port, extraTrustAnchorsFile: apns.caFile, tokenSource: source,
                         limits: limits, proxy: proxy))
             }
         }
@@ -158,15 +160,15 @@ extension ProviderKeyWatcher {
     ///
     /// - Parameters:
     ///   - apps: the apps.
-    ///   - routes: the routes to APNs, two for each app, in the order of the apps.
+    ///   - routes: the routes to APNs, two for each app that uses it, in the order of the apps.
     ///   - logger: where changes are logged.
     /// - Throws: `ServiceError` if there is no thread.
     convenience init(apps: [Configuration.App], routes: [APNsRoute], logger: Logger) throws(ServiceError) {
         var entries: [Entry] = []
-        for (index, app) in apps.enumerated() {
+        for (index, apns) in apps.compactMap(\.apns).enumerated() {
             let source = routes[2 * index].tokenSource
             guard !entries.contains(where: { $0.source === source }) else { continue }
-            entries.append(Entry(path: app.apns.keyFile, keyID: app.apns.keyID, source: source))
+            entries.append(Entry(path: apns.keyFile, keyID: apns.keyID, source: source))
         }
         try self.init(entries: entries, logger: logger)
     }

@@ -5,8 +5,7 @@ public import PushCore
 extension Configuration {
     /// The pipeline's settings: apps with their routes, the retry ladder, the queues.
     ///
-    /// The app at index n has the routes 2n (production) and 2n + 1 (development), in the order of `apnsClient`. Routes
-    /// to clients that fetch their notifications come after all of these.
+    /// `TransportRoutes` numbers the routes of the transport.
     public var pipeline: PipelineConfiguration {
         let topology = topology
         var limits = DispatchLimits()
@@ -16,13 +15,7 @@ extension Configuration {
         limits.devicesPerChunkMaximum = fanOut.chunkDevices
         let delays = retry.delays.map { Int64($0.milliseconds) }
         return PipelineConfiguration(
-            apps: apps.enumerated().map { index, app in
-                PipelineConfiguration.App(
-                    route: AppRoute(
-                        index: index, name: app.name, bundleID: app.bundleID, productionRoute: 2 * index,
-                        sandboxRoute: 2 * index + 1, courierRoute: 2 * apps.count + index),
-                    identityPoolIDs: app.identityPools)
-            },
+            apps: TransportRoutes(apps).pipelineApps(apps),
             retryPolicy: RetryPolicy(
                 delaysMilliseconds: delays, attemptsMaximum: retry.attemptsMaximum,
                 ageMaximumMilliseconds: Int64(retry.ageMaximum.milliseconds),

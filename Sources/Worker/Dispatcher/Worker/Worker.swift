@@ -23,8 +23,7 @@ final class Worker: Sendable {
     private let dispatch: Dispatch
     private let consumer: ChangeConsumer
     private let publisher: ConfirmedPublisher
-    private let transport: APNsClient
-    private let courier: CourierTransport
+    private let push: PushClients
     private let registryReads: [RegistryClient]
     private let registryWrites: RegistryClient
     private let keyWatcher: ProviderKeyWatcher
@@ -44,7 +43,8 @@ final class Worker: Sendable {
         do {
             // What a wrong configuration makes fail comes first, so that a refused reload leaves no thread behind.
             let broker = try configuration.broker(purpose: "worker")
-            let client = try configuration.apnsClient()
+            let apns = try configuration.apnsClient()
+            try configuration.requireServiceAccounts()
             let registry = RegistryMetrics(metrics)
             registryReads = try configuration.lookUpClients(logger: logger, metrics: registry)
             do {
@@ -56,14 +56,13 @@ final class Worker: Sendable {
             loop = try EventLoop(name: "dispatch")
             consumer = try ChangeConsumer(configuration: broker, logger: logger, metrics: metrics)
             publisher = try ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics)
-            transport = try APNsClient(configuration: client, logger: logger, metrics: metrics)
-            courier = CourierTransport(
-                others: transport, apps: configuration.apps.map(\.name), firstRoute: client.routes.count,
-                loop: registryWrites.loop, logger: logger,
+            let courier = CourierTransport(
+                apps: configuration.apps.map(\.name), loop: registryWrites.loop, logger: logger,
                 openRegistry: { () throws(RegistryError) in try configuration.registry.open(mode: .readWrite) })
-            keyWatcher = try ProviderKeyWatcher(apps: configuration.apps, routes: client.routes, logger: logger)
+            push = try PushClients(configuration, apns: apns, courier: courier, logger: logger, metrics: metrics)
+            keyWatcher = try ProviderKeyWatcher(apps: configuration.apps, routes: push.apnsRoutes, logger: logger)
             let parts = PipelineParts(
-                source: consumer, publisher: publisher, transport: courier, registryReads: registryReads,
+                source: consumer, publisher: publisher, transport: push.transport, registryReads: registryReads,
                 registryWrites: registryWrites, now: { SystemClocks.now() })
             dispatch = Dispatch(
                 loop: loop, configuration: configuration.pipeline, parts: parts, metrics: metrics, logger: logger)
@@ -111,13 +110,13 @@ final class Worker: Sendable {
             remove: { [registryWrites] in try await registryWrites.removeReport(of: $0) })
         return WorkerReporter(
             kind: .worker, identifier: identifier, version: version, store: store, logger: logger
-        ) { [dispatch, transport] status in
+        ) { [dispatch, push] status in
             let pipeline = try await dispatch.status()
             status.apps = pipeline.apps
-            for (app, openCount, streamCount) in transport.connections {
+            for (app, openCount, streamCount) in push.connections {
                 guard let index = status.apps.firstIndex(where: { $0.name == app }) else { continue }
-                status.apps[index].openConnections = openCount
-                status.apps[index].openStreams = streamCount
+                status.apps[index].openConnections += openCount
+                status.apps[index].openStreams += streamCount
             }
             status.unsettledDeliveries = pipeline.unsettledDeliveries
             status.lagBoundsSeconds = pipeline.lagBoundsSeconds
@@ -136,9 +135,8 @@ final class Worker: Sendable {
             [
                 ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
                 ("amqp-publish", publisher.nanosecondsSinceLastTick()),
-                ("apns", transport.loop.nanosecondsSinceLastTick()),
                 ("registry-writes", registryWrites.loop.nanosecondsSinceLastTick()),
-            ] + registryReads.map { ($0.loop.name, $0.loop.nanosecondsSinceLastTick()) }
+            ] + (push.clients.map(\.loop) + registryReads.map(\.loop)).map { ($0.name, $0.nanosecondsSinceLastTick()) }
         return loops.map { HealthCheck(loop: $0, nanosecondsSinceLastTick: $1) }
     }
 
@@ -162,16 +160,17 @@ final class Worker: Sendable {
     func end() {
         dispatch.end()
         for client in registryReads + [registryWrites] { client.close() }
+        push.end()
         metrics.end()
     }
 
     private func logLedgers(_ ledgers: [PushCounts]) {
-        let names = configuration.apps.map(\.name) + ["unknown"]
-        for (name, ledger) in zip(names, ledgers) where ledger.matched > 0 || name != "unknown" {
+        let routes = configuration.pipeline.routes.map { ($0.name, $0.service.rawValue) } + [("unknown", "unknown")]
+        for ((name, service), ledger) in zip(routes, ledgers) where ledger.matched > 0 || name != "unknown" {
             logger.log(
                 .info, "ledger",
                 [
-                    .field("app", name), .field("matched", ledger.matched), .field("accepted", ledger.accepted),
+                    .field("app", name), .field("service", service), .field("matched", ledger.matched), .field("accepted", ledger.accepted),
                     .field("tokenDead", ledger.tokenDead), .field("expired", ledger.expired),
                     .field("coalesced", ledger.coalesced), .field("parkedForRetry", ledger.requeuedForRetry),
                     .field("parkedAsDeadLetter", ledger.deadLettered), .field("inFlight", ledger.inFlight),

@@ -39,11 +39,11 @@ struct ConfigurationLoaderTests {
         #expect(try configuration == fixture.load("", for: .tool).configuration)
         #expect(app.name == "chat")
         #expect(app.identityPools == ["us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"])
-        #expect(app.apns.keyFile == "\(fixture.folder.path)/AuthKey_ABC123DEFG.p8")
-        #expect(app.apns.endpoint == nil)
-        #expect(app.apns.caFile == nil)
+        #expect(app.apns?.keyFile == "\(fixture.folder.path)/AuthKey_ABC123DEFG.p8")
+        #expect(app.apns?.endpoint == nil)
+        #expect(app.apns?.caFile == nil)
         let minimal = try fixture.load(ConfigurationFixture.app, for: .tool).configuration.apps[0]
-        #expect(app.apns.connections == minimal.apns.connections)
+        #expect(app.apns?.connections == minimal.apns?.connections)
         let isFromFile = sample.effective.allSatisfy { if case .file = $0.origin { true } else { false } }
         #expect(isFromFile, "a key is missing in the sample")
     }
@@ -101,9 +101,9 @@ struct ConfigurationLoaderTests {
             ], set: [("app.1.apns.team_id", "BBBBBBBBBB"), ("app.1.apns.endpoint", "https://[::1]:2197")]
         ).configuration
         #expect(configuration.apps.map(\.name) == ["chat", "mail"])
-        #expect(configuration.apps[0].apns.connections == 7)
-        #expect(configuration.apps[1].apns.teamID == "BBBBBBBBBB")
-        #expect(configuration.apps[1].apns.endpoint == HostPort(host: "::1", port: 2_197))
+        #expect(configuration.apps[0].apns?.connections == 7)
+        #expect(configuration.apps[1].apns?.teamID == "BBBBBBBBBB")
+        #expect(configuration.apps[1].apns?.endpoint == HostPort(host: "::1", port: 2_197))
         #expect(configuration.apps[1].identityPools.count == 1)
     }
 
@@ -111,12 +111,12 @@ struct ConfigurationLoaderTests {
     func relativePaths() throws {
         let text = ConfigurationFixture.app + "[registry]\nurl = \"sqlite:data/r.db\""
         let fromFile = try fixture.load(text, for: .tool).configuration
-        #expect(fromFile.apps[0].apns.keyFile == "\(fixture.folder.path)/key.p8")
+        #expect(fromFile.apps[0].apns?.keyFile == "\(fixture.folder.path)/key.p8")
         #expect(fromFile.registry == .sqlite(path: "\(fixture.folder.path)/data/r.db"))
         let environment = ["APUS_REGISTRY_URL": "sqlite:r.db", "APUS_APP_0_APNS_KEY_FILE": "k.p8"]
         let fromEnvironment = try fixture.load(text, environment: environment, for: .tool).configuration
         #expect(fromEnvironment.registry == .sqlite(path: "r.db"))
-        #expect(fromEnvironment.apps[0].apns.keyFile == "k.p8")
+        #expect(fromEnvironment.apps[0].apns?.keyFile == "k.p8")
         let absolute = try fixture.load("[registry]\nurl = \"sqlite:///var/r.db\"", for: .tool).configuration
         #expect(absolute.registry == .sqlite(path: "/var/r.db"))
         let url = "postgresql://me:pw@db/apus?sslmode=require"

@@ -74,7 +74,7 @@ struct SecretTests {
         ]
         for source in sources {
             let loaded = try fixture.load(source.text, environment: source.environment)
-            #expect(loaded.configuration.apps[0].apns.proxy?.revealed == "http://me:s3cr3t@proxy.example:3128")
+            #expect(loaded.configuration.apps[0].apns?.proxy?.revealed == "http://me:s3cr3t@proxy.example:3128")
             let client = try loaded.configuration.apnsClient()
             #expect(client.routes.allSatisfy { $0.proxy?.description == "proxy.example:3128" })
             var dumped = ""
@@ -114,7 +114,7 @@ struct SecretTests {
         let loaded = try fixture.load(
             ConfigurationFixture.app.replacing("key_file = \"key.p8\"\n", with: ""),
             environment: ["CREDENTIALS_DIRECTORY": credentials.path, "APUS_REGISTRY_URL": "sqlite:/used"])
-        #expect(loaded.configuration.apps[0].apns.keyFile == key)
+        #expect(loaded.configuration.apps[0].apns?.keyFile == key)
         #expect(loaded.configuration.rabbitMQ.urls.map(\.revealed) == ["amqp://apus:s3cr3t@broker.example/"])
         #expect(loaded.effectiveText.contains("sqlite:/used"))
         #expect(loaded.warnings == [])

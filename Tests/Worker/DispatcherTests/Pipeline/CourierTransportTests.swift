@@ -30,14 +30,6 @@ struct CourierTransportTests {
         func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult] { [] }
     }
 
-    private final class Others: PushTransport {
-        let sent = Watched<[UInt64]>([])
-
-        func start(handler: any PushTransportHandler) {}
-        func send(_ requests: [PushRequest]) { sent.update { $0 += requests.map(\.identifier) } }
-        func close() async {}
-    }
-
     private final class Results: PushTransportHandler {
         let all = Watched<[PushResult]>([])
 
@@ -45,14 +37,13 @@ struct CourierTransportTests {
     }
 
     private let store = Store()
-    private let others = Others()
     private let results = Results()
     private let transport: CourierTransport
 
     init() throws {
         let store = store
         transport = CourierTransport(
-            others: others, apps: ["chat", "mail"], firstRoute: 4, loop: try EventLoop(name: "registry"),
+            apps: ["chat", "mail"], loop: try EventLoop(name: "registry"),
             logger: .silent, nowMilliseconds: { 5_000 },
             openRegistry: { () throws(RegistryError) in
                 store.openings.wrappingAdd(1, ordering: .relaxed)
@@ -72,13 +63,10 @@ struct CourierTransportTests {
                 expirationSeconds: expires, collapseID: "c"))
     }
 
-    @Test("Pushes go to the registry or to APNs, whatever batch they come in, and the registry is opened once")
-    func splitting() async throws {
-        transport.send([try request(1, route: 0), try request(2, route: 3)])
-        #expect(others.sent.value == [1, 2])
-        transport.send([try request(3, route: 4, expires: 9), try request(4, route: 1), try request(5, route: 5)])
-        #expect(others.sent.value == [1, 2, 4])
-        transport.send([try request(6, route: 5, token: 0, expires: 0)])
+    @Test("Pushes go to the registry, which is opened once")
+    func depositing() async throws {
+        transport.send([try request(3, route: 0, expires: 9), try request(5, route: 1)])
+        transport.send([try request(6, route: 1, token: 0, expires: 0)])
         #expect(await results.all.wait { $0.count == 3 })
         await transport.close()
         #expect(results.all.value.map(\.identifier) == [3, 5, 6])
@@ -96,7 +84,6 @@ struct CourierTransportTests {
 
     @Test("Without such pushes the registry is never opened")
     func nothingToFetch() async throws {
-        transport.send([try request(1, route: 0)])
         await transport.close()
         #expect(store.openings.load(ordering: .relaxed) == 0)
     }
@@ -104,7 +91,7 @@ struct CourierTransportTests {
     @Test("While the registry is away nothing is accepted, and nothing is lost")
     func registryAway() async throws {
         store.isFailing.store(true, ordering: .relaxed)
-        transport.send([try request(1, route: 4), try request(2, route: 5)])
+        transport.send([try request(1, route: 0), try request(2, route: 1)])
         #expect(await results.all.wait { $0.count == 2 })
         for result in results.all.value {
             guard case .notProcessed = result.outcome else {
@@ -113,7 +100,7 @@ struct CourierTransportTests {
             }
         }
         store.isFailing.store(false, ordering: .relaxed)
-        transport.send([try request(1, route: 4)])
+        transport.send([try request(1, route: 0)])
         #expect(await results.all.wait { $0.last?.outcome == .answered(PushAnswer(status: 200)) })
         await transport.close()
     }

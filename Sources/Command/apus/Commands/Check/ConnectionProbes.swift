@@ -33,7 +33,8 @@ enum ConnectionProbes {
     /// All probes for a configuration, in the order in which they are best tried.
     static func all(for configuration: Configuration) -> [ConnectionProbe] {
         [broker, permissions, topology, policies, registry].map { $0(configuration) }
-            + configuration.apps.map { key(of: $0) } + servers(configuration)
+            + configuration.apps.compactMap { app in app.apns.map { key(app.name, $0) } } + servers(configuration)
+            + FCMProbes.all(for: configuration)
     }
 
     // MARK: RabbitMQ
@@ -160,11 +161,11 @@ enum ConnectionProbes {
 
     // MARK: APNs
 
-    private static func key(of app: Configuration.App) -> ConnectionProbe {
-        ConnectionProbe(name: "key \(app.name)") {
+    private static func key(_ app: String, _ apns: Configuration.APNs) -> ConnectionProbe {
+        ConnectionProbe(name: "key \(app)") {
             do throws(ServiceError) {
-                _ = try ProviderKeyFile.read(path: app.apns.keyFile)
-                return .ok("\(app.apns.keyFile) holds an EC P-256 key; only a push shows whether APNs accepts it")
+                _ = try ProviderKeyFile.read(path: apns.keyFile)
+                return .ok("\(apns.keyFile) holds an EC P-256 key; only a push shows whether APNs accepts it")
             } catch { return .failed(error.description, .configuration) }
         }
     }

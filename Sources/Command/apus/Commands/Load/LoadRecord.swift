@@ -40,7 +40,7 @@ final class LoadRecord: Sendable {
     /// It accepts the configured key. Its certificate is written to `ca_file` and used again by later runs, so that a
     /// worker may go on running.
     static func simulate(_ target: LoadTarget) async throws -> LoadRecord {
-        let apns = target.app.apns
+        let apns = target.apns
         guard target.endpoint.isLoopback else {
             throw CommandFailure.usage(
                 "the push service \(target.endpoint) is on another machine: run 'apus simulate --record FILE' there, "
@@ -77,14 +77,14 @@ final class LoadRecord: Sendable {
 
     /// The keys of all apps; a key file that is missing is made, since nobody but this simulator has to know the key.
     private static func teamKeys(_ configuration: Configuration) throws -> [SimulatorConfiguration.TeamKey] {
-        try configuration.apps.map { app in
-            if access(app.apns.keyFile, F_OK) != 0 {
-                try SimulateFiles.writeSecret(try SimulatorKey.makePrivateKeyPEM(), to: app.apns.keyFile)
-                StandardError.line("made the key \(app.apns.keyFile), which only simulators accept")
+        try configuration.apps.compactMap(\.apns).map { apns in
+            if access(apns.keyFile, F_OK) != 0 {
+                try SimulateFiles.writeSecret(try SimulatorKey.makePrivateKeyPEM(), to: apns.keyFile)
+                StandardError.line("made the key \(apns.keyFile), which only simulators accept")
             }
-            let publicKey = try SimulatorKey.publicKeyPEM(in: try SimulateFiles.read(app.apns.keyFile))
+            let publicKey = try SimulatorKey.publicKeyPEM(in: try SimulateFiles.read(apns.keyFile))
             return SimulatorConfiguration.TeamKey(
-                teamID: app.apns.teamID, keyID: app.apns.keyID, publicKeyPEM: publicKey)
+                teamID: apns.teamID, keyID: apns.keyID, publicKeyPEM: publicKey)
         }
     }
 

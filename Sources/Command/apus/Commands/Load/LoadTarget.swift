@@ -9,6 +9,8 @@ struct LoadTarget: Sendable {
     let configuration: Configuration
     /// The app whose devices get the pushes.
     let app: Configuration.App
+    /// How it reaches APNs.
+    let apns: Configuration.APNs
     /// Where the workers find the push service.
     let endpoint: HostPort
     /// Where the broker is.
@@ -29,7 +31,15 @@ struct LoadTarget: Sendable {
         }
         self.app = app
         for other in configuration.apps { try Self.refuseApple(other) }
-        guard let endpoint = app.apns.endpoint else { throw Self.isApple(app, "Apple's own servers, the default") }
+        guard let apns = app.apns else {
+            throw CommandFailure(
+                .configuration,
+                "the app \"\(app.name)\" has no [app.apns], and a load is made of pushes to APNs; "
+                    + "name another with --app"
+            )
+        }
+        self.apns = apns
+        guard let endpoint = apns.endpoint else { throw Self.isApple(app, "Apple's own servers, the default") }
         self.endpoint = endpoint
         broker = try invocation.broker(configuration)
         guard !invocation.has(LoadFlags.allowRemote) else { return }
@@ -42,7 +52,8 @@ struct LoadTarget: Sendable {
 
     /// Refuses an app whose pushes go to Apple, also beside another that is simulated.
     private static func refuseApple(_ app: Configuration.App) throws(CommandFailure) {
-        guard let endpoint = app.apns.endpoint else { throw isApple(app, "Apple's own servers, the default") }
+        guard let apns = app.apns else { return }
+        guard let endpoint = apns.endpoint else { throw isApple(app, "Apple's own servers, the default") }
         let labels = endpoint.host.lowercased().split(separator: ".")
         if labels.suffix(2) == ["apple", "com"] || labels.suffix(2) == ["push-apple", "com"] {
             throw isApple(app, endpoint.description)

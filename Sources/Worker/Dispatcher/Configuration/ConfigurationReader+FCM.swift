@@ -1,0 +1,61 @@
+import FCMTransport
+import ServiceClient
+import TOML
+
+extension ConfigurationReader {
+    /// Whether the app says how it reaches FCM.
+    func usesFCM(app index: Int) -> Bool {
+        switch values[ConfigurationKey.fcmServiceAccountFile.path(app: index)]?.content {
+        case .text(""), .typed(.string("")), nil: false
+        case .text, .typed: true
+        }
+    }
+
+    /// Reads `[app.fcm]`; nil if the app does not use FCM.
+    mutating func readFCM(app index: Int) -> Configuration.FCM? {
+        let file = resolved(text(.fcmServiceAccountFile, app: index), of: .fcmServiceAccountFile, app: index)
+        var projectID = text(.fcmProjectID, app: index)
+        if !projectID.isEmpty, !FCMRoute.isProject(projectID) {
+            fail(
+                .fcmProjectID, app: index, "\(projectID.quoted) is invalid",
+                "give the project ID as the Firebase console shows it, for example chat-4711")
+            projectID = ""
+        }
+        let fcm = Configuration.FCM(
+            serviceAccountFile: file ?? "", projectID: projectID, endpoint: readEndpoint(.fcmEndpoint, app: index),
+            tokenURL: readTokenURL(app: index), proxy: readProxy(.fcmProxy, app: index),
+            caFile: readCertificateFile(.fcmCAFile, app: index), connections: integer(.fcmConnections, app: index),
+            connectionsMaximum: integer(.fcmConnectionsMaximum, app: index))
+        guard let file else { return nil }
+        if checksFile(of: .fcmServiceAccountFile) { checkServiceAccount(file, fcm, app: index) }
+        return fcm
+    }
+
+    private mutating func readTokenURL(app index: Int) -> String? {
+        let url = text(.fcmTokenURL, app: index)
+        guard !url.isEmpty else { return nil }
+        let isPlain = url.utf8.count <= 512 && url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+        if !url.hasPrefix("https://") || url.utf8.count <= "https://".utf8.count || !isPlain {
+            fail(
+                .fcmTokenURL, app: index, "\(url.quoted) is invalid",
+                "write https://HOST:PORT/PATH, or \"\" for Google's")
+        }
+        return url
+    }
+
+    private mutating func checkServiceAccount(_ path: String, _ fcm: Configuration.FCM, app index: Int) {
+        do throws(ServiceError) {
+            let account = try ServiceAccountFile(path: path).account()
+            if fcm.projectID.isEmpty, !FCMRoute.isProject(account.projectID) {
+                fail(.fcmProjectID, app: index, "\(path) names no project", "set project_id")
+            }
+        } catch {
+            fail(
+                .fcmServiceAccountFile, app: index, error.message,
+                "name the JSON file of a service account that may send")
+        }
+        if ConfigurationFile.isReadableByOthers(path) {
+            warn(.fcmServiceAccountFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")
+        }
+    }
+}

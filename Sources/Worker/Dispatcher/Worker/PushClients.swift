@@ -1,0 +1,57 @@
+import APNsTransport
+import FCMTransport
+import Metrics
+import Notifications
+import PushCore
+import ServiceClient
+
+/// The clients of the push services that the apps use, joined to one transport.
+struct PushClients: Sendable {
+    /// Sends the pushes of all apps; `TransportRoutes` numbers its routes.
+    let transport: TransportSwitch
+    /// The clients of push services, each on a loop of its own.
+    let clients: [ServiceClient]
+    /// The routes to APNs.
+    let apnsRoutes: [APNsRoute]
+    private let accessTokens: [AccessTokenSource]
+
+    /// Prepares the clients; they connect when the transport is started.
+    ///
+    /// - Parameters:
+    ///   - configuration: checked before.
+    ///   - apns: the client for APNs.
+    ///   - courier: where the pushes of clients go that fetch their notifications.
+    ///   - logger: where connections that come and go are logged.
+    ///   - metrics: where the instruments are made.
+    /// - Throws: `ServiceError` if a key, a service account or an endpoint is wrong, or there is no thread.
+    init(
+        _ configuration: Configuration, apns: APNsClientConfiguration, courier: CourierTransport, logger: Logger,
+        metrics: MetricsRegistry
+    ) throws(ServiceError) {
+        let routes = TransportRoutes(configuration.apps)
+        apnsRoutes = apns.routes
+        let fcm = try configuration.fcmRoutes(logger: logger, metrics: metrics)
+        accessTokens = fcm.tokenSources
+        var clients: [ServiceClient] = []
+        var members = [TransportSwitch.Member(routes: routes.courier, transport: courier)]
+        if !apns.routes.isEmpty {
+            let client = try APNsClient(configuration: apns, logger: logger, metrics: metrics)
+            clients.append(client)
+            members.append(TransportSwitch.Member(routes: routes.apns, transport: client))
+        }
+        if !fcm.routes.isEmpty {
+            let client = try ServiceClient(
+                routes: fcm.routes.map(\.serviceRoute), loopName: "fcm", logger: logger, metrics: metrics)
+            clients.append(client)
+            members.append(TransportSwitch.Member(routes: routes.fcm, transport: client))
+        }
+        self.clients = clients
+        transport = TransportSwitch(members)
+    }
+
+    /// The open connections of each app to all of its push services, and its pushes that are not answered yet.
+    var connections: [(app: String, openCount: Int, streamCount: Int)] { clients.flatMap(\.connections) }
+
+    /// Fetches no more access tokens, after the transport has been closed.
+    func end() { for source in accessTokens { source.stop() } }
+}
