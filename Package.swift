@@ -313,8 +313,9 @@ let package = Package(
         testTarget(
             "EndToEndTests", in: "Command",
             [
-                "Dispatcher", "ChangeQueue", "PushCore", "PushServiceSimulator", "APNsSimulator", "SQLiteRegistry",
-                "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics", "PushTestKit", "Notifications", "Predicates",
+                "Dispatcher", "ChangeQueue", "PushCore", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
+                "SQLiteRegistry", "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics", "PushTestKit",
+                "Notifications", "Predicates",
             ]
         ),
         // The ledger proof: a program of its own, run by `make fault` and, in its short form, by the tests.

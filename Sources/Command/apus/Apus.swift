@@ -14,6 +14,7 @@ struct Apus {
         SubscriptionCommands.node,
         TopicCommands.node,
         .command(SimulateCommand()),
+        .command(SimulateFCMCommand()),
         TopologyCommands.node,
         .command(PublishCommand()),
         .command(LoadCommand()),

@@ -22,6 +22,9 @@ public struct ServiceAccount: Sendable {
 
     let key: RS256PrivateKey
 
+    /// The public half of its key in PEM, for verification.
+    public var publicKeyPEM: String { key.publicKeyPEM }
+
     /// Reads the content of a file.
     ///
     /// - Parameter json: the content.

@@ -1,12 +1,10 @@
 import APNsSimulator
-import EventLoop
-import Glibc
 import PushServiceSimulator
 
 /// `apus simulate`.
 struct SimulateCommand: Command {
     let name = "simulate"
-    let summary = "Simulate Apple's push service on this machine"
+    let summary = "Simulate APNs, Apple's push service, on this machine"
     let help = CommandHelp(
         discussion: """
             Serves APNs' provider API over HTTP/2 and TLS. The simulator verifies provider
@@ -101,87 +99,15 @@ struct SimulateCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let configuration = try SimulateOptions.configuration(invocation)
-        let signalLoop = try EventLoop(name: "signals")
-        defer { signalLoop.stopAndJoin() }
-        let (signals, announcement) = AsyncStream.makeStream(of: Int32.self)
-        let watcher = try await signalLoop.run {
-            LoopBound(
-                try SignalWatcher(signals: [SIGTERM, SIGINT], loop: signalLoop) { announcement.yield($0) },
-                to: signalLoop)
-        }
-        let simulator = try await start(configuration)
-        do {
-            if let path = invocation.string(SimulateOptions.trustAnchorFile) {
-                try SimulateFiles.write(simulator.trustAnchorPEM, to: path, mode: 0o644)
-            }
-        } catch {
-            try await simulator.stop()
-            throw error
-        }
-        let control = try await startControl(simulator, invocation, loop: signalLoop)
-        announce(simulator, host: configuration.host, control: try await port(of: control), to: invocation)
-        _ = await signals.first { _ in true }
-        let summary = try await simulator.stop()
-        try await signalLoop.run {
-            watcher.value.stop()
-            control?.value.stop()
+        let summary = try await SimulatorRun.run(host: configuration.host, invocation) {
+            try await APNsSimulator.start(configuration)
         }
         return try report(summary, to: invocation)
     }
 
-    private func start(_ configuration: SimulatorConfiguration) async throws -> APNsSimulator {
-        do {
-            return try await APNsSimulator.start(configuration)
-        } catch let error as SimulatorError {
-            let code: ExitCode =
-                switch error.code {
-                case .listenFailed, .deadlinePassed: .unavailable
-                case .fileFailed: .cannotCreate
-                case .keyInvalid, .configurationInvalid: .configuration
-                case .scriptInvalid: .data
-                }
-            throw CommandFailure(code, error.message)
-        }
-    }
-
-    private func startControl(
-        _ simulator: APNsSimulator, _ invocation: CommandInvocation, loop: EventLoop
-    ) async throws -> LoopBound<FaultControl>? {
-        guard let port = try invocation.integer(SimulateOptions.control, in: 0...65_535) else { return nil }
-        do {
-            return try await loop.run {
-                LoopBound(try FaultControl(simulator, port: UInt16(port), loop: loop), to: loop)
-            }
-        } catch let error as SimulatorError {
-            _ = try await simulator.stop()
-            throw CommandFailure(.unavailable, error.message)
-        }
-    }
-
-    private func port(of control: LoopBound<FaultControl>?) async throws -> UInt16? {
-        guard let control else { return nil }
-        return try await control.loop.run { control.value.port }
-    }
-
-    private func announce(
-        _ simulator: APNsSimulator, host: String, control: UInt16?, to invocation: CommandInvocation
-    ) {
-        let address = host.contains(":") ? "[\(host)]:\(simulator.port)" : "\(host):\(simulator.port)"
-        invocation.output.lines(
-            invocation.isJSON
-                ? #"{"endpoint":"https://\#(address)","address":"\#(address)","port":\#(simulator.port)"#
-                    + (control.map { #","controlPort":\#($0)"# } ?? "") + "}"
-                : "ready at https://\(address)" + (control.map { "\ncontrolled at 127.0.0.1:\($0)" } ?? ""))
-        invocation.output.flush()
-    }
-
     private func report(_ summary: SimulatorSummary, to invocation: CommandInvocation) throws -> ExitCode {
-        if let path = invocation.string(SimulateOptions.summary) {
-            try SimulateFiles.write(summary.json + "\n", to: path, mode: 0o644)
-        }
-        guard !invocation.isJSON else {
-            invocation.output.line(summary.json)
-            return exitCode(summary)
+        guard try !SimulatorRun.wrote(summary.json, for: invocation) else {
+            return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
         }
         invocation.output.lines(
             """
@@ -196,12 +122,6 @@ struct SimulateCommand: Command {
         if summary.protocolViolations > 0 {
             invocation.output.line("violations   \(summary.protocolViolations) connections broke the rules of HTTP/2")
         }
-        return exitCode(summary)
-    }
-
-    private func exitCode(_ summary: SimulatorSummary) -> ExitCode {
-        guard summary.recordsLost > 0 else { return .ok }
-        StandardError.line("\(summary.recordsLost) records could not be written to disk")
-        return .inputOutput
+        return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
     }
 }

@@ -54,33 +54,44 @@ enum SimulateOptions {
     /// Reads the options and the files that they name, and makes the key if one is to be made.
     static func configuration(_ invocation: CommandInvocation) throws -> SimulatorConfiguration {
         var configuration = SimulatorConfiguration()
-        (configuration.host, configuration.port) = try address(invocation.string(listen) ?? "127.0.0.1:0")
-        configuration.isTrusting = invocation.has(trusting)
+        try read(invocation, into: &configuration.serving)
         configuration.bundleIDs = invocation.strings(topic)
-        configuration.recordFile = invocation.string(record)
         configuration.maxConcurrentStreams = UInt32(try invocation.integer(maxStreams, in: 1...1_000_000) ?? 1_000)
         configuration.maxUnauthenticatedStreams = UInt32(try invocation.integer(firstStreams, in: 1...1_000_000) ?? 1)
-        configuration.loopCount = try invocation.integer(loops, in: 1...64) ?? 1
-        configuration.latency = try latency(
-            invocation.string(latency) ?? "0", seed: UInt64(try invocation.integer(seed, in: 0...Int.max) ?? 1))
-        configuration.faultSeed = UInt64(try invocation.integer(seed, in: 0...Int.max) ?? 1)
         if let path = invocation.string(faults) {
-            let bytes = try SimulateFiles.read(path)
-            do throws(SimulatorError) {
-                configuration.faults = try SimulatorFaults(parsing: bytes)
-            } catch { throw CommandFailure(.data, "\(path): \(error.message)") }
+            configuration.faults = try parsed(path) { bytes throws(SimulatorError) in
+                try SimulatorFaults(parsing: bytes)
+            }
         }
         if let path = invocation.string(script) {
-            let bytes = try SimulateFiles.read(path)
-            do throws(SimulatorError) {
-                configuration.script = try AnswerScript(parsing: bytes, nowMilliseconds: WallClock.nowMilliseconds())
-            } catch {
-                throw CommandFailure(.data, "\(path): \(error.message)")
+            configuration.script = try parsed(path) { bytes throws(SimulatorError) in
+                try AnswerScript(parsing: bytes, nowMilliseconds: WallClock.nowMilliseconds())
             }
         }
         configuration.teamKeys = try teamKeys(invocation)
-        configuration.hostNames = invocation.strings(hostName)
         return configuration
+    }
+
+    /// Reads the options that the simulators of all services have.
+    static func read(_ invocation: CommandInvocation, into serving: inout ServingConfiguration) throws {
+        (serving.host, serving.port) = try address(invocation.string(listen) ?? "127.0.0.1:0")
+        serving.hostNames = invocation.strings(hostName)
+        serving.isTrusting = invocation.has(trusting)
+        serving.recordFile = invocation.string(record)
+        serving.loopCount = try invocation.integer(loops, in: 1...64) ?? 1
+        let seed = UInt64(try invocation.integer(seed, in: 0...Int.max) ?? 1)
+        serving.latency = try latency(invocation.string(latency) ?? "0", seed: seed)
+        serving.faultSeed = seed
+    }
+
+    /// Reads a file of lines, and says which file is wrong.
+    static func parsed<Content>(
+        _ path: String, _ parse: ([UInt8]) throws(SimulatorError) -> Content
+    ) throws -> Content {
+        let bytes = try SimulateFiles.read(path)
+        do throws(SimulatorError) {
+            return try parse(bytes)
+        } catch { throw CommandFailure(.data, "\(path): \(error.message)") }
     }
 
     private static func teamKeys(_ invocation: CommandInvocation) throws -> [SimulatorConfiguration.TeamKey] {

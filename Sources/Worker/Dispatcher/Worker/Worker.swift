@@ -170,7 +170,8 @@ final class Worker: Sendable {
             logger.log(
                 .info, "ledger",
                 [
-                    .field("app", name), .field("service", service), .field("matched", ledger.matched), .field("accepted", ledger.accepted),
+                    .field("app", name), .field("service", service), .field("matched", ledger.matched),
+                    .field("accepted", ledger.accepted),
                     .field("tokenDead", ledger.tokenDead), .field("expired", ledger.expired),
                     .field("coalesced", ledger.coalesced), .field("parkedForRetry", ledger.requeuedForRetry),
                     .field("parkedAsDeadLetter", ledger.deadLettered), .field("inFlight", ledger.inFlight),

@@ -1,4 +1,5 @@
 import Dispatcher
+import FCMSimulator
 import Foundation
 import Metrics
 import PushCore
@@ -28,12 +29,15 @@ struct MetricsDocumentTests {
     private func registeredRows() throws -> [String] {
         let fixture = try ConfigurationFixture()
         _ = try SQLiteRegistry.open(path: "\(fixture.folder.path)/registry.db", mode: .create)
+        let account = try ServiceAccountKey(projectID: "chat-4711")
+        try fixture.folder.write("account.json", account.credentialsJSON(tokenURI: "https://localhost/token"))
+        let fcm = "[app.fcm]\nservice_account_file = \"account.json\"\n"
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: "1.2.3")
         let sections = "[registry]\nlisten = \"127.0.0.1:0\"\n[log]\nlevel = \"error\"\n"
         // Never started: it connects to nothing.
         let host = try WorkerHost(
-            fixture.load(sections + ConfigurationFixture.app), version: "1.2.3", metrics: metrics)
+            fixture.load(sections + ConfigurationFixture.app + fcm), version: "1.2.3", metrics: metrics)
         return withExtendedLifetime(host) { rows(of: metrics.render()) }
     }
 
