@@ -245,6 +245,8 @@ public final class PushContent: Sendable {
     /// The JSON payload, within Apple's limit.
     public let payload: [UInt8]
     /// The header `apns-topic`: the bundle identifier with the suffix of the push type.
+    ///
+    /// For Web Push it is the field `Topic`, and empty for none.
     public let topic: String
     /// The header `apns-push-type`.
     public let pushType: PushType

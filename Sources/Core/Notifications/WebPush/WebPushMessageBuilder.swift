@@ -1,0 +1,189 @@
+internal import JSON
+
+/// Writes the JSON that a browser decrypts, once for all devices of an event.
+///
+/// The shape is that of Declarative Web Push (W3C Push API, pull request 385: `web_push` is 8030, `notification` has
+/// `title` and `navigate` at least). A browser that knows it shows the notification without a service worker. The
+/// service worker of any other browser reads the same members:
+///
+///     {"web_push":8030,"notification":{"title":"…","body":"…","navigate":"https://…"},"data":{…}}
+///
+///     self.addEventListener("push", (event) => {
+///         const { notification, data } = event.data.json()
+///         if (notification) event.waitUntil(
+///             self.registration.showNotification(notification.title ?? "", { ...notification, data }))
+///     })
+///
+/// | notification | JSON, or request field |
+/// |---|---|
+/// | `title`, `body` | `notification.title`, `.body` |
+/// | `data` | `data`, an object; left out if it is empty |
+/// | `data.navigate`, `data.image`, `data.icon` that are texts | also `notification.navigate`, `.image`, `.icon` |
+/// | `badge` | `app_badge`, 0 clears it (pull request 402, which WebKit has and the standard has not yet) |
+/// | `mutableContent` | `mutable`: a service worker may change the notification before it is shown |
+/// | `interruptionLevel` | `passive`: `notification.silent`; `time-sensitive`, `critical`: `.requireInteraction` |
+/// | `options.collapseId` | the field `Topic`, and `notification.tag` |
+/// | `options.priority` | the field `Urgency`: 10 is `high`, 5 is `normal`, 1 is `low` |
+/// | `options.expiration` | the field `TTL` |
+/// | `subtitle`, `threadId`, `category`, localized keys and arguments | `notification`, under the names of the event |
+///
+/// Browsers ignore the members of the last row: they are for the service worker, which has the app's own texts. Web
+/// Push has nothing for the others (sounds and launch images among them), which are left out. `web_push` is written
+/// only beside a title and an address to navigate to, because a browser takes no other message for a declarative one.
+public struct WebPushMessageBuilder {
+    /// The longest text that fits into one record and a body of 4 096 bytes, in bytes: RFC 8291 section 4 leaves 3 993
+    /// after the header (86), the delimiter (1) and the tag (16).
+    public static let plaintextBytesMaximum = 3_993
+
+    /// The value of `web_push` (W3C Push API: it tells a declarative message from other JSON).
+    private static let declarativeMark = 8_030
+
+    private var writer = JSONWriter(capacityBytes: 4_096)
+
+    /// Creates a builder; its memory is reused from message to message.
+    public init() {}
+
+    /// Writes the message of a notification.
+    ///
+    /// - Parameters:
+    ///   - notification: the content of the push.
+    ///   - options: how it is to be sent.
+    /// - Returns: the content, ready to be encrypted; its `topic` is the field `Topic`, or empty.
+    /// - Throws: `EventRejection` with `invalidNotification` if it is too long, or of a push type that only Apple has.
+    public mutating func content(
+        of notification: Notification, options: PushOptions
+    ) throws(EventRejection) -> PushContent {
+        let pushType = options.pushType ?? NotificationRules.pushType(of: notification)
+        guard pushType.tokenKind == .alert, pushType != .mdm else {
+            throw EventRejection(
+                .invalidNotification,
+                "Web Push has no \(pushType.rawValue) pushes; name devices of Apple only, or send an alert")
+        }
+        writer.removeAll()
+        writer.beginObject()
+        if Notification.Members(of: notification).isVisible { writeShown(notification, tag: options.collapseID) }
+        if !notification.customData.isEmpty {
+            writer.key("data")
+            writer.beginObject()
+            for datum in notification.customData {
+                writer.key(dynamic: datum.key)
+                writer.raw(datum.value.bytes)
+            }
+            writer.endObject()
+        }
+        return try finished(
+            pushType: pushType, priority: options.priority ?? pushType.defaultPriority, options: options)
+    }
+
+    /// Writes the silent message that tells a client of Cognito Sync about a dataset: `{"data":{…}}`.
+    ///
+    /// The members of `data` are those that Amazon's clients read, and `syncCount` is a text of decimal digits. The
+    /// `Topic` follows from the dataset, so that a browser that was away gets its newest change only. Browsers may
+    /// take the permission from a page whose service worker shows nothing for a push (Apple, "Sending web push
+    /// notifications in web apps and browsers").
+    ///
+    /// - Parameters:
+    ///   - change: the change.
+    ///   - expirationSeconds: the time at which the push expires, in seconds since 1970; nil leaves it to the service.
+    /// - Returns: the content, ready to be encrypted.
+    /// - Throws: `EventRejection` with `invalidNotification` if the names are too long.
+    public mutating func content(
+        of change: DatasetChange, expirationSeconds: Int64?
+    ) throws(EventRejection) -> PushContent {
+        writer.removeAll()
+        writer.beginObject()
+        writer.key("data")
+        writer.beginObject()
+        write("source", "cognito-sync")
+        write("identityPoolId", change.key.identityPoolID)
+        write("identityId", change.key.identityID)
+        write("datasetName", change.key.datasetName)
+        if let syncCount = change.syncCount { write("syncCount", String(syncCount)) }
+        writer.endObject()
+        return try finished(
+            pushType: .background, priority: .conserving,
+            options: PushOptions(
+                expirationSeconds: expirationSeconds, collapseID: DerivedCollapseID.ofDataset(change.key)))
+    }
+
+    private mutating func finished(
+        pushType: PushType, priority: PushPriority, options: PushOptions
+    ) throws(EventRejection) -> PushContent {
+        writer.endObject()
+        guard writer.bytes.count <= Self.plaintextBytesMaximum else {
+            throw EventRejection(
+                .invalidNotification,
+                "the message for browsers has \(writer.bytes.count) bytes, Web Push takes at most "
+                    + "\(Self.plaintextBytesMaximum); shorten the texts or let the app fetch the data")
+        }
+        return PushContent(
+            payload: writer.bytes.withUnsafeBufferPointer { Array($0) },
+            topic: options.collapseID.map(WebPushTopic.topic) ?? "", pushType: pushType, priority: priority,
+            expirationSeconds: options.expirationSeconds, collapseID: options.collapseID)
+    }
+
+    private mutating func writeShown(_ notification: Notification, tag: String?) {
+        let links = ["navigate", "image", "icon"].map { name in
+            notification.customData.first { $0.key == name && $0.value.bytes.first == UInt8(ascii: "\"") }?.value
+        }
+        if notification.title != nil, links[0] != nil {
+            writer.key("web_push")
+            writer.integer(Self.declarativeMark)
+        }
+        writer.key("notification")
+        writer.beginObject()
+        if let title = notification.title { write("title", title) }
+        if let body = notification.body { write("body", body) }
+        if let navigate = links[0] { write("navigate", navigate) }
+        if let image = links[1] { write("image", image) }
+        if let icon = links[2] { write("icon", icon) }
+        if let tag { write("tag", tag) }
+        switch notification.interruptionLevel {
+        case .passive: write("silent", true)
+        case .timeSensitive, .critical: write("requireInteraction", true)
+        case .active, nil: break
+        }
+        writeForServiceWorker(notification)
+        writer.endObject()
+        if let badge = notification.badge, badge >= 0 {
+            writer.key("app_badge")
+            writer.integer(badge)
+        }
+        if notification.isContentMutable { write("mutable", true) }
+    }
+
+    private mutating func writeForServiceWorker(_ notification: Notification) {
+        if let subtitle = notification.subtitle { write("subtitle", subtitle) }
+        if let text = notification.localizedTitle { write("titleLocKey", "titleLocArgs", text) }
+        if let text = notification.localizedSubtitle { write("subtitleLocKey", "subtitleLocArgs", text) }
+        if let text = notification.localizedBody { write("locKey", "locArgs", text) }
+        if let threadID = notification.threadID { write("threadId", threadID) }
+        if let category = notification.category { write("category", category) }
+    }
+
+    private mutating func write(_ key: StaticString, _ value: String) {
+        writer.key(key)
+        writer.string(value)
+    }
+
+    private mutating func write(_ key: StaticString, _ value: Bool) {
+        writer.key(key)
+        writer.boolean(value)
+    }
+
+    private mutating func write(_ key: StaticString, _ value: RawJSON) {
+        writer.key(key)
+        writer.raw(value.bytes)
+    }
+
+    private mutating func write(
+        _ key: StaticString, _ argumentsKey: StaticString, _ text: Notification.LocalizedText
+    ) {
+        write(key, text.key)
+        guard !text.arguments.isEmpty else { return }
+        writer.key(argumentsKey)
+        writer.beginArray()
+        for argument in text.arguments { writer.string(argument) }
+        writer.endArray()
+    }
+}
