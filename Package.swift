@@ -125,7 +125,12 @@ let package = Package(
                 "ServiceClient", "EventLoop", "HTTPClient", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
                 "ConnectionPool",
             ]),
-        swiftTarget("WebPushTransport", in: "Adapters", ["Crypto", "Essentials"]),
+        swiftTarget(
+            "WebPushTransport", in: "Adapters",
+            [
+                "ServiceClient", "EventLoop", "Metrics", "Crypto", "EncryptedContent", "HTTP2", "JSON", "Essentials",
+                "Notifications", "ConnectionPool",
+            ]),
         swiftTarget(
             "ChangeQueue", in: "Adapters",
             ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications", "Essentials"]),
@@ -260,7 +265,10 @@ let package = Package(
             "ServiceClientTests", in: "Adapters", ["ServiceClient", "Essentials", "Notifications", "PushTestKit"]),
         testTarget(
             "WebPushTransportTests", in: "Adapters",
-            ["WebPushTransport", "EncryptedContent", "Crypto", "Essentials", "JSON", "PushTestKit"],
+            [
+                "WebPushTransport", "ServiceClient", "EncryptedContent", "PushServiceSimulator", "Crypto", "HTTP2",
+                "EventLoop", "Metrics", "Essentials", "JSON", "Notifications", "ConnectionPool", "PushTestKit",
+            ],
             exclude: ["Scripts"]),
         testTarget(
             "APNsSimulatorTests", in: "Support",

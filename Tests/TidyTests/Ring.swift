@@ -39,6 +39,7 @@ enum Ring: String, CaseIterable, Comparable {
         "ServiceManager": ["EventLoop"],
         "APNsTransport": ["ServiceClient"],
         "FCMTransport": ["ServiceClient"],
+        "WebPushTransport": ["ServiceClient"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],

@@ -1,3 +1,6 @@
+internal import Essentials
+internal import EventLoop
+
 /// The received part of an answer.
 ///
 /// Its memory is used again for the answer on the next stream.
@@ -29,8 +32,7 @@ public struct PartialAnswer {
         case (7, UInt8(ascii: ":")): status = Self.decimal(value, digitsMaximum: 3) ?? 0
         case (11, UInt8(ascii: "r")):
             guard name.elementsEqual("retry-after".utf8) else { return }
-            // A date, which the header may also hold, is left alone.
-            retryAfterSeconds = Self.decimal(value, digitsMaximum: 9)
+            retryAfterSeconds = Self.decimal(value, digitsMaximum: 9) ?? Self.secondsUntil(value)
         default: return
         }
     }
@@ -40,6 +42,14 @@ public struct PartialAnswer {
         let room = Self.bodyBytesMaximum - body.count
         guard room > 0 else { return }
         body.append(contentsOf: bytes.prefix(room))
+    }
+
+    /// The seconds until a date, which `retry-after` may hold in place of a number (RFC 9110 section 10.2.3).
+    private static func secondsUntil(_ date: UnsafeBufferPointer<UInt8>) -> Int? {
+        HTTPDate.seconds(String(decoding: date, as: UTF8.self)).map {
+            // Nine digits, as many as of a number.
+            Int(clamping: min(max(0, $0 - WallClock.nowMilliseconds() / 1_000), 999_999_999))
+        }
     }
 
     private static func decimal(_ text: UnsafeBufferPointer<UInt8>, digitsMaximum: Int) -> Int? {

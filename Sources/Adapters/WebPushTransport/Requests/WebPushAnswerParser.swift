@@ -1,0 +1,71 @@
+internal import JSON
+import Notifications
+internal import ServiceClient
+
+/// Reads refusals, which each service words in its own way, into the words of `WebPushReason`.
+///
+/// | service | body |
+/// |---|---|
+/// | Google | a sentence |
+/// | Mozilla | `{"code":401,"errno":109,"error":"…","message":"…"}` (autopush-rs) |
+/// | Apple | `{"reason":"BadJwtToken"}` |
+/// | Microsoft | empty; header fields say more |
+///
+/// A service that is not known may use any of these forms. An answer that says nothing more has an empty reason, and its
+/// status counts.
+struct WebPushAnswerParser {
+    /// The longest reason of a service's own that is kept, in bytes.
+    private static let wordBytesMaximum = 64
+    /// Apple's words for a token that it does not take ("Sending web push notifications in web apps and browsers").
+    private static let appleTokenReasons: Set<String> = ["BadJwtToken", "BadVapidPublicKey", "BadAuthorizationHeader"]
+    /// autopush's number for any fault of a VAPID token.
+    private static let mozillaTokenNumber = 109
+
+    private let parser = JSONParser(depthMaximum: 8, bytesMaximum: PartialAnswer.bodyBytesMaximum)
+    private let vendor: WebPushVendor
+
+    init(vendor: WebPushVendor) { self.vendor = vendor }
+
+    /// Makes an answer of its parts.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status.
+    ///   - body: at most `PartialAnswer.bodyBytesMaximum` bytes.
+    ///   - retryAfterSeconds: the field `retry-after`.
+    /// - Returns: the answer.
+    func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
+        var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
+        switch vendor {
+        case .google: answer.reason = Self.reason(inSentence: body, status: status)
+        case .mozilla, .apple: answer.reason = reason(inJSON: body) ?? ""
+        case .microsoft: break
+        case .other: answer.reason = reason(inJSON: body) ?? Self.reason(inSentence: body, status: status)
+        }
+        if answer.reason.isEmpty, status == 401 { answer.reason = WebPushReason.tokenRefused }
+        return answer
+    }
+
+    private func reason(inJSON body: [UInt8]) -> String? {
+        guard !body.isEmpty, let parsed = try? parser.parse(body) else { return nil }
+        if let number = parsed["errno"]?.int64 {
+            return number == Self.mozillaTokenNumber ? WebPushReason.tokenRefused : "errno-\(number)"
+        }
+        guard let word = parsed["reason"]?.withUTF8({ Self.word($0) }) else { return nil }
+        if word == "VapidPkHashMismatch" { return WebPushReason.otherKey }
+        return Self.appleTokenReasons.contains(word) ? WebPushReason.tokenRefused : word
+    }
+
+    /// Looks for what Google's sentences say of keys and tokens.
+    private static func reason(inSentence body: [UInt8], status: Int) -> String {
+        guard [400, 401, 403].contains(status) else { return "" }
+        let text = String(decoding: body.prefix(1_024), as: UTF8.self)
+        if text.contains("do not correspond") { return WebPushReason.otherKey }
+        let isAboutToken = text.contains("UnauthorizedRegistration") || text.contains("JWT")
+        return isAboutToken || status == 403 && text.contains("VAPID") ? WebPushReason.tokenRefused : ""
+    }
+
+    /// The printable beginning of a service's own word.
+    static func word(_ bytes: some Collection<UInt8>) -> String {
+        String(decoding: bytes.prefix(wordBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,94 @@
+import Notifications
+import PushTestKit
+import ServiceClient
+import Testing
+
+@testable import WebPushTransport
+
+@Suite("Answers of browsers' push services")
+struct WebPushAnswerParserTests {
+    @Test(
+        "Each service's words become ours",
+        arguments: [
+            (
+                .google, 403,
+                "the VAPID credentials in the authorization header do not correspond to the credentials used to create "
+                    + "the subscriptions.", WebPushReason.otherKey
+            ),
+            (.google, 403, "permission denied: invalid JWT provided", WebPushReason.tokenRefused),
+            (.google, 400, "UnauthorizedRegistration", WebPushReason.tokenRefused),
+            (.google, 401, "authorization header must be specified.", WebPushReason.tokenRefused),
+            (.google, 400, "the binary data passed in the request must be less than 4096 bytes", ""),
+            (.google, 410, "push subscription has unsubscribed or expired.", ""),
+            (.mozilla, 401, #"{"code":401,"errno":109,"error":"Unauthorized"}"#, WebPushReason.tokenRefused),
+            (.mozilla, 410, #"{"code":410,"errno":106,"error":"Gone"}"#, "errno-106"),
+            (.mozilla, 413, #"{"code":413,"errno":104}"#, "errno-104"),
+            (.mozilla, 503, "<html>", ""),
+            (.apple, 400, #"{"reason":"VapidPkHashMismatch"}"#, WebPushReason.otherKey),
+            (.apple, 403, #"{"reason":"BadJwtToken"}"#, WebPushReason.tokenRefused),
+            (.apple, 400, #"{"reason":"BadWebPushTopic"}"#, "BadWebPushTopic"),
+            (.apple, 400, #"{"reason":7}"#, ""),
+            (.microsoft, 401, "", WebPushReason.tokenRefused),
+            (.microsoft, 406, "", ""),
+            (.other, 401, #"{"errno":109}"#, WebPushReason.tokenRefused),
+            (.other, 403, #"{"reason":"VapidPkHashMismatch"}"#, WebPushReason.otherKey),
+            (.other, 403, "invalid JWT", WebPushReason.tokenRefused),
+        ] as [(WebPushVendor, Int, String, String)])
+    func words(vendor: WebPushVendor, status: Int, body: String, reason: String) {
+        let answer = WebPushAnswerParser(vendor: vendor)
+            .answer(status: status, body: Array(body.utf8), retryAfterSeconds: 5)
+        #expect(answer == PushAnswer(status: status, reason: reason, retryAfterSeconds: 5))
+    }
+
+    @Test("A reason of a service's own is cut and printable")
+    func unknownWords() {
+        let body = #"{"reason":"\#(String(repeating: "a b\\n", count: 500))"}"#
+        let answer = WebPushAnswerParser(vendor: .apple).answer(
+            status: 400, body: Array(body.utf8), retryAfterSeconds: nil)
+        #expect(answer.reason.utf8.count <= 64 && answer.reason.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f })
+    }
+
+    @Test(
+        "Hosts are recognized by their whole name or by a suffix that begins with a dot",
+        arguments: [
+            ("fcm.googleapis.com", .google), ("updates.push.services.mozilla.com", .mozilla),
+            ("web.push.apple.com", .apple), ("wns2-by3p.notify.windows.com", .microsoft),
+            ("evilpush.apple.com.example", .other), ("xpush.apple.com", .other), ("push.example", .other),
+        ] as [(String, WebPushVendor)])
+    func vendors(host: String, vendor: WebPushVendor) { #expect(WebPushVendor(host: host) == vendor) }
+
+    @Test("The time to live counts from now, within what the service takes")
+    func timeToLive() {
+        func seconds(_ expiration: Int64?, _ vendor: WebPushVendor) -> Int64 {
+            WebPushAdapter.timeToLive(until: expiration, nowSeconds: 1_000, vendor)
+        }
+        #expect(seconds(nil, .google) == 2_419_200)
+        #expect(seconds(1_060, .google) == 60)
+        #expect(seconds(0, .google) == 0 && seconds(1_000, .mozilla) == 0 && seconds(.min, .other) == 0)
+        #expect(seconds(0, .microsoft) == 1 && seconds(999, .apple) == 1)
+        #expect(seconds(.max, .apple) == 2_419_200)
+    }
+
+    @Test(
+        "The path is the endpoint without its origin and fragment",
+        arguments: [
+            ("https://a.example/x/y?z=1", "/x/y?z=1"), ("https://a.example/x#y", "/x"), ("https://a.example", ""),
+            ("https://a.example?x", "?x"), ("https", ""), ("https://[::1]:8/x", "/x"),
+        ])
+    func paths(endpoint: String, path: String) {
+        let bytes = Array(endpoint.utf8)
+        let range = bytes.withUnsafeBufferPointer { EndpointPath.range(in: $0) }
+        #expect(String(decoding: bytes[range], as: UTF8.self) == path)
+    }
+
+    @Test("An answer about the token asks for another one, and one about the subscription does not")
+    func meanings() {
+        let adapter = WebPushAdapter(authority: "a.example", host: "a.example") { 0 }
+        let renewed: AnswerMeaning = [.authorizationRefused, .authorizationExpired]
+        #expect(adapter.meaning(of: PushAnswer(status: 403, reason: WebPushReason.tokenRefused)) == renewed)
+        #expect(adapter.meaning(of: PushAnswer(status: 400, reason: WebPushReason.tokenRefused)) == renewed)
+        #expect(adapter.meaning(of: PushAnswer(status: 401)) == renewed)
+        #expect(adapter.meaning(of: PushAnswer(status: 403, reason: WebPushReason.otherKey)).isEmpty)
+        #expect(adapter.meaning(of: PushAnswer(status: 410)).isEmpty)
+    }
+}
