@@ -18,6 +18,18 @@ public struct SocketAddress: Sendable, CustomStringConvertible {
     /// The address family, `AF_INET` or `AF_INET6`.
     var family: Int32 { Int32(storage.ss_family) }
 
+    /// The address without its port: 4 or 16 bytes, the highest first; none of another family.
+    public var hostBytes: [UInt8] {
+        // `sin_addr` follows family and port, `sin6_addr` also the flow information (RFC 3493 section 3.3).
+        let range =
+            switch family {
+            case AF_INET: 4..<8
+            case AF_INET6: 8..<24
+            default: 0..<0
+            }
+        return withUnsafeBytes(of: storage) { Array($0[range]) }
+    }
+
     /// Runs `body` with the address as system calls want it.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { pointer in

@@ -10,9 +10,14 @@ final class ClientCore {
     let loop: EventLoop
     /// The way back to here from another thread, while the client is open.
     private(set) var fromElsewhere: LoopBound<ClientCore>?
-    private var routes: [RoutePools] = []
-    /// The pools of all routes.
+    /// The routes by their numbers; nil for a number that is free again.
+    private var routes: [RoutePools?] = []
+    /// The pools of all routes, also of removed ones until their connections have ended.
     private var pools: [EndpointPool] = []
+    /// The index of the next pool, which no other gets.
+    private var nextPoolIndex = 0
+    /// Whether a route was removed whose pools have not ended.
+    private var hasRemovedPools = false
     /// The pools to which something happened in this tick.
     private var touchedPools: [EndpointPool] = []
     private var handler: (any PushTransportHandler)?
@@ -31,22 +36,38 @@ final class ClientCore {
         self.closeTimeoutNanoseconds = closeTimeoutNanoseconds
     }
 
-    /// Adds the routes; once, before `start`.
-    func addRoutes(_ parts: [RouteParts], seed: UInt64) {
-        for part in parts {
-            let rejections = part.configuration.hasQuarantine ? RouteRejections(seed: seed, log: part.log) : nil
-            let main = addPool(.main, part, rejections, seed: seed)
-            let quarantine = rejections.map { addPool(.quarantine, part, $0, seed: seed) }
-            routes.append(RoutePools(main: main, quarantine: quarantine, rejections: rejections))
-        }
+    /// Adds a route; its pools connect at once if the client has been started.
+    ///
+    /// - Returns: its number, the lowest that is free.
+    func addRoute(_ part: RouteParts, seed: UInt64) -> Int {
+        let number = routes.firstIndex { $0 == nil } ?? routes.count
+        let rejections = part.configuration.hasQuarantine ? RouteRejections(seed: seed, log: part.log) : nil
+        let main = addPool(.main, part, rejections, route: number, seed: seed)
+        let quarantine = rejections.map { addPool(.quarantine, part, $0, route: number, seed: seed) }
+        let added = RoutePools(main: main, quarantine: quarantine, rejections: rejections)
+        if number == routes.count { routes.append(added) } else { routes[number] = added }
+        guard handler != nil, whenClosed == nil else { return number }
+        main.start()
+        quarantine?.start()
+        return number
+    }
+
+    /// Removes a route, whose number is free at once; its connections close when they are empty.
+    func removeRoute(_ number: Int) {
+        guard routes.indices.contains(number), let removed = routes[number] else { return }
+        routes[number] = nil
+        hasRemovedPools = true
+        removed.main.close()
+        removed.quarantine?.close()
     }
 
     private func addPool(
-        _ kind: PoolKind, _ part: RouteParts, _ rejections: RouteRejections?, seed: UInt64
+        _ kind: PoolKind, _ part: RouteParts, _ rejections: RouteRejections?, route: Int, seed: UInt64
     ) -> EndpointPool {
         let pool = EndpointPool(
-            index: pools.count, route: routes.count, kind: kind, part: part, rejections: rejections, owner: self,
-            seed: seed &+ UInt64(pools.count))
+            index: nextPoolIndex, route: route, kind: kind, part: part, rejections: rejections, owner: self,
+            seed: seed &+ UInt64(nextPoolIndex))
+        nextPoolIndex += 1
         pools.append(pool)
         return pool
     }
@@ -63,10 +84,10 @@ final class ClientCore {
         // Pushes of one batch are mostly of one route, which is looked up once for all that follow each other.
         while next < requests.count {
             let route = requests[next].route
-            let isKnown = routes.indices.contains(route)
+            let pools = routes.indices.contains(route) ? routes[route] : nil
             let first = next
             while next < requests.count, requests[next].route == route { next += 1 }
-            if isKnown { send(requests[first..<next], by: routes[route], now) } else { refuse(requests[first..<next]) }
+            if let pools { send(requests[first..<next], by: pools, now) } else { refuse(requests[first..<next]) }
         }
     }
 
@@ -87,8 +108,7 @@ final class ClientCore {
     }
 
     func resolved(_ answer: AddressResolver.Answer, pool index: Int, connection: Int) {
-        guard pools.indices.contains(index) else { return }
-        pools[index].resolved(answer, for: connection)
+        pools.first { $0.index == index }?.resolved(answer, for: connection)
     }
 
     /// An authorizer may have something new.
@@ -140,8 +160,21 @@ final class ClientCore {
             results.reserveCapacity(batch.count)
             handler?.pushesEnded(batch)
         }
+        if hasRemovedPools { forgetEndedPools() }
         armTimer(due)
         checkClosed()
+    }
+
+    private func forgetEndedPools() {
+        let removed = pools.filter { pool in routes.indices.contains(pool.route) ? !isCurrent(pool) : true }
+        let ended = removed.filter { $0.pool.isFinished && $0.connections.isEmpty }
+        pools.removeAll { pool in ended.contains { $0 === pool } }
+        hasRemovedPools = ended.count < removed.count
+    }
+
+    private func isCurrent(_ pool: EndpointPool) -> Bool {
+        let route = routes[pool.route]
+        return route?.main === pool || route?.quarantine === pool
     }
 
     private func armTimer(_ dueOfTouched: UInt64) {

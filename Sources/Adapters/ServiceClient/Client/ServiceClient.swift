@@ -1,3 +1,4 @@
+internal import Crypto
 public import EventLoop
 public import Metrics
 public import Notifications
@@ -16,13 +17,18 @@ public final class ServiceClient: PushTransport {
     private struct State {
         var handler: (any PushTransportHandler)?
         var isClosed = false
+        var instruments: [(app: String, metrics: ServiceMetrics)] = []
+        /// The contexts of routes that were added later, by the file of their trust anchors.
+        var contexts: [String: TLSContext] = [:]
     }
 
     /// The loop that carries the connections.
     public let loop: EventLoop
     private let core: LoopBound<ClientCore>
-    private let instruments: [(app: String, metrics: ServiceMetrics)]
-    private let state = Mutex(State())
+    private let logger: Logger
+    private let metrics: MetricsRegistry
+    private let seed: UInt64
+    private let state: Mutex<State>
 
     /// Prepares a client; it connects when it is started.
     ///
@@ -49,14 +55,17 @@ public final class ServiceClient: PushTransport {
             // The routes of an app share its instruments.
             if !instruments.contains(where: { $0.app == route.app }) { instruments.append((route.app, log.metrics)) }
         }
-        self.instruments = instruments
+        self.logger = logger
+        self.metrics = metrics
+        self.seed = seed ?? UInt64.random(in: 0...UInt64.max)
+        state = Mutex(State(instruments: instruments))
         do throws(EventLoopError) {
             loop = try EventLoop(name: loopName)
         } catch {
             throw ServiceError(.systemFailed, "the client \(loopName) cannot have a thread of its own: \(error)")
         }
         let core = ClientCore(loop: loop, closeTimeoutNanoseconds: closeTimeoutNanoseconds)
-        core.addRoutes(parts, seed: seed ?? UInt64.random(in: 0...UInt64.max))
+        for part in parts { _ = core.addRoute(part, seed: self.seed) }
         self.core = LoopBound(core, to: loop)
         var observed: [any Authorizer] = []
         for authorizer in routes.map(\.authorizer) where !observed.contains(where: { $0 === authorizer }) {
@@ -68,7 +77,7 @@ public final class ServiceClient: PushTransport {
 
     /// The open connections of each app, and its pushes that are not answered yet; any thread may ask.
     public var connections: [(app: String, openCount: Int, streamCount: Int)] {
-        instruments.map { app, metrics in
+        state.withLock { $0.instruments }.map { app, metrics in
             (
                 app, metrics.mainConnections.open.value + metrics.quarantineConnections.open.value,
                 metrics.openStreams.value
@@ -84,6 +93,32 @@ public final class ServiceClient: PushTransport {
             loop.submit { [core] in core.value.start(handler: handler, fromElsewhere: core) }
         }
     }
+
+    /// Adds a route while the client is open; must be called on its loop.
+    ///
+    /// Routes with the same file of trust anchors share what was read from it. An authorizer that is ever pending is
+    /// for routes that are there from the beginning.
+    ///
+    /// - Parameter route: the route.
+    /// - Returns: its number, which may have been that of a removed route.
+    /// - Throws: `ServiceError` with `routeInvalid` if the trust anchor cannot be read.
+    public func addRoute(_ route: ServiceRoute) throws(ServiceError) -> Int {
+        let instruments = ServiceMetrics(app: route.app, service: route.service, registry: metrics)
+        let file = route.extraTrustAnchorsFile ?? ""
+        let known = state.withLock { state in
+            if !state.instruments.contains(where: { $0.app == route.app }) {
+                state.instruments.append((route.app, instruments))
+            }
+            return state.contexts[file]
+        }
+        let context = if let known { known } else { try route.makeContext() }
+        if known == nil { state.withLock { $0.contexts[file] = context } }
+        let log = EndpointPoolLog(route: route, logger: logger, metrics: instruments)
+        return core.value.addRoute(RouteParts(configuration: route, context: context, log: log), seed: seed)
+    }
+
+    /// Removes a route, whose number is free again; must be called on the loop, when no push is out on the route.
+    public func removeRoute(_ number: Int) { core.value.removeRoute(number) }
 
     /// Sends pushes; each gets exactly one result.
     ///

@@ -55,6 +55,15 @@ enum ConnectionHint {
         }
     }
 
+    /// Whether the peer answered, and does not negotiate HTTP/2 (ALPN, RFC 7301).
+    static func lacksHTTP2(_ reason: HTTP2CloseReason) -> Bool {
+        switch reason {
+        case .tls(let error): error.code == .protocolMissing
+        case .noHTTP2: true
+        case .local, .peerClosed, .transport, .protocolViolation: false
+        }
+    }
+
     /// Whether only a correction of the configuration, or of the peer, makes the next attempt succeed.
     static func isEndpointUnusable(_ reason: HTTP2CloseReason) -> Bool {
         switch reason {

@@ -16,7 +16,7 @@ final class EndpointPool {
         return configuration
     }()
 
-    /// The index of this pool among its client's pools.
+    /// The index of this pool among all that its client ever had.
     let index: Int
     /// The number of its route.
     let route: Int
@@ -57,7 +57,7 @@ final class EndpointPool {
     /// Prepares one pool of a route.
     ///
     /// - Parameters:
-    ///   - index: its index among the client's pools.
+    ///   - index: its index among all that the client ever had.
     ///   - route: the number of its route.
     ///   - kind: which it is; decides the limits of its pool.
     ///   - part: the common part of the route's pools.
@@ -361,7 +361,7 @@ final class EndpointPool {
     private func reportSizes() {
         let sizes = EndpointPoolLog.Sizes(
             states: pool.states, streams: pool.inFlightCount, waiting: pool.waitingCount, counts: pool.counts,
-            isCircuitOpen: pool.isCircuitOpen)
+            isCircuitOpen: pool.isCircuitOpen && !pool.isClosing)
         log.changed(from: reported, to: sizes)
         reported = sizes
         reportReachability(sizes)

@@ -182,6 +182,7 @@ extension PooledConnection: HTTP2Handler {
             route.addressFailed(address)
             connectToNext(failure: "\(displayAddress): \(text)")
         } else {
+            if ConnectionHint.lacksHTTP2(reason) { route.configuration.http2Missing?() }
             route.connectionFailed(
                 self, reason: "\(displayAddress): \(reason)", hint: ConnectionHint.hint(for: reason),
                 isEndpointUnusable: ConnectionHint.isEndpointUnusable(reason))
