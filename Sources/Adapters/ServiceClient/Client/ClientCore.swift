@@ -218,6 +218,7 @@ final class ClientCore {
         timer = nil
         pools = []
         routes = []
+        routes = []
         handler = nil
         fromElsewhere = nil
         endOfTickWork = {}

@@ -61,7 +61,9 @@ extension EndpointPool {
         switch answer {
         case .success(let found):
             let addresses = admitted(found)
-            guard addresses.isEmpty else { return connection.connect(to: inOrderOfTrial(addresses, connection: number)) }
+            guard addresses.isEmpty else {
+                return connection.connect(to: inOrderOfTrial(addresses, connection: number))
+            }
             connectionFailed(
                 connection, reason: "no address of the name may be connected to",
                 hint: "allow the host or its addresses, if they are meant", isEndpointUnusable: true)

@@ -269,4 +269,10 @@ public final class PushContent: Sendable {
         self.expirationSeconds = expirationSeconds
         self.collapseID = collapseID
     }
+    /// The same headers with another payload: that of one device, if it is encrypted.
+    public func replacingPayload(by payload: [UInt8]) -> PushContent {
+        PushContent(
+            payload: payload, topic: topic, pushType: pushType, priority: priority,
+            expirationSeconds: expirationSeconds, collapseID: collapseID)
+    }
 }

@@ -1,0 +1,127 @@
+internal import Crypto
+internal import EventLoop
+public import Metrics
+public import Notifications
+public import ServiceClient
+internal import Synchronization
+
+/// Sends pushes to browsers: encrypts each message for its subscription, and sends it to the origin that the browser
+/// named.
+///
+/// An app is one route, whatever its origins are. Each origin of an app has a pool of connections of its own, which is
+/// made when the first push comes (`OriginTable`). Encryption has threads of its own (`EncryptionPool`); all else runs
+/// on one event loop.
+///
+/// Every push gets exactly one result, as from `ServiceClient`. A subscription that cannot be used (no keys, a point
+/// that is not on the curve, an endpoint that is not allowed) is answered 400 with a word of `SubscriptionProblem`.
+public final class WebPushClient: PushTransport {
+    private struct State {
+        var handler: (any PushTransportHandler)?
+        var isClosed = false
+    }
+
+    private let client: ServiceClient
+    private let core: LoopBound<WebPushCore>
+    private let encryption: EncryptionPool
+    private let state = Mutex(State())
+
+    /// Prepares a client; it connects when there is something to send.
+    ///
+    /// - Parameters:
+    ///   - configuration: the apps and the bounds.
+    ///   - logger: where connections that come and go are logged.
+    ///   - metrics: where the client's instruments are made.
+    /// - Throws: `ServiceError` with `routeInvalid` if the trust anchors cannot be read, `systemFailed` if there is no
+    ///   thread.
+    public init(
+        configuration: WebPushConfiguration, logger: Logger, metrics: MetricsRegistry
+    ) throws(ServiceError) {
+        do throws(CryptoError) {
+            _ = try TLSContext.client(
+                extraTrustAnchorsFile: configuration.extraTrustAnchorsFile, applicationProtocols: ["h2"])
+        } catch {
+            throw ServiceError(.routeInvalid, "Web Push: \(error.message)")
+        }
+        let client = try ServiceClient(
+            routes: [], loopName: "webpush", logger: logger, metrics: metrics,
+            closeTimeoutNanoseconds: configuration.closeTimeoutNanoseconds, seed: configuration.seed)
+        let core = LoopBound(WebPushCore(configuration: configuration, client: client), to: client.loop)
+        do throws(ServiceError) {
+            encryption = try EncryptionPool(
+                threadCount: configuration.encryptionThreads, waitingMaximum: configuration.encryptionWaitingMaximum
+            ) { results in core.loop.submit { core.value.encrypted(results) } }
+        } catch {
+            client.loop.stopAndJoin()
+            throw error
+        }
+        self.client = client
+        self.core = core
+    }
+
+    /// Begins to serve; results go to the handler.
+    public func start(handler: any PushTransportHandler) {
+        state.withLock { state in
+            guard state.handler == nil, !state.isClosed else { return }
+            state.handler = handler
+            client.loop.submit { [core, encryption] in
+                core.value.start(handler: handler, encryption: encryption, here: core)
+            }
+            client.start(handler: Relay(core: core))
+        }
+    }
+
+    /// Sends pushes; each gets exactly one result.
+    ///
+    /// After `close` they end at once as not processed, on the caller's thread.
+    public func send(_ requests: [PushRequest]) {
+        guard !requests.isEmpty else { return }
+        let handler = state.withLock { state -> (any PushTransportHandler)? in
+            guard state.isClosed else {
+                client.loop.submit { [core] in core.value.send(requests) }
+                return nil
+            }
+            return state.handler
+        }
+        handler?.pushesEnded(
+            requests.map {
+                PushResult(
+                    identifier: $0.identifier, outcome: .notProcessed("the transport is closed"),
+                    durationNanoseconds: 0)
+            })
+    }
+
+    /// Closes every connection, after a bounded wait for the answers to pushes in flight, and ends all threads.
+    ///
+    /// Pushes that are not encrypted yet, or wait for a stream, end as not processed. A second call returns at once.
+    public func close() async {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return }
+        encryption.close()
+        // What the threads have delivered is on the loop by now, before this.
+        await withCheckedContinuation { continuation in
+            client.loop.submit { [core] in
+                core.value.close()
+                continuation.resume()
+            }
+        }
+        await client.close()
+    }
+}
+
+/// Hands what `ServiceClient` reports, on its own loop, to the core.
+private final class Relay: PushTransportHandler {
+    private let core: LoopBound<WebPushCore>
+
+    init(core: LoopBound<WebPushCore>) { self.core = core }
+
+    func pushesEnded(_ results: [PushResult]) {
+        // After the client's end this is the thread that still wanted to send.
+        guard core.loop.isOnLoop else { return core.loop.submit { [core] in core.value.ended(results) } }
+        core.value.ended(results)
+    }
+
+    func routesChanged(_ changes: [RouteChange]) { core.value.routesChanged(changes) }
+}
