@@ -1,0 +1,95 @@
+import Testing
+
+@testable import WebPushTransport
+
+@Suite("Origins of pushes")
+struct OriginTableTests {
+    private static func key(_ number: Int, app: Int = 0) throws -> OriginTable.Key {
+        OriginTable.Key(app: app, audience: try VAPIDAudience(endpoint: "https://s\(number).example"))
+    }
+
+    @Test("The origin that was used least recently makes room, and none with a push out does")
+    func eviction() throws {
+        var table = OriginTable(originsMaximum: 2)
+        same(table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 1), .opened(0, dropped: nil))
+        same(table.place(of: try Self.key(1), isKnown: false, nowNanoseconds: 2), .opened(1, dropped: nil))
+        same(table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 3), .found(0))
+        same(table.begin(0, nowNanoseconds: 3), nil)
+        same(table.place(of: try Self.key(2), isKnown: false, nowNanoseconds: 4), .opened(1, dropped: 1))
+        same(table.begin(1, nowNanoseconds: 4), nil)
+        same(table.place(of: try Self.key(3), isKnown: false, nowNanoseconds: 5), .full)
+        table.end(0, isAnswered: true, nowNanoseconds: 6)
+        same(table.place(of: try Self.key(3), isKnown: false, nowNanoseconds: 7), .opened(0, dropped: 0))
+    }
+
+    @Test("Apps do not share an origin")
+    func apps() throws {
+        var table = OriginTable(originsMaximum: 4)
+        same(table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 1), .opened(0, dropped: nil))
+        same(table.place(of: try Self.key(0, app: 1), isKnown: true, nowNanoseconds: 1), .opened(1, dropped: nil))
+    }
+
+    @Test("An origin that cannot be reached takes a few pushes, and others take all")
+    func probes() throws {
+        var table = OriginTable(originsMaximum: 4)
+        for number in 0...1 { _ = table.place(of: try Self.key(number), isKnown: true, nowNanoseconds: 0) }
+        table.reachabilityChanged(0, isReachable: false)
+        var admitted = 0
+        for _ in 0..<100 where table.begin(0, nowNanoseconds: 1) == nil { admitted += 1 }
+        #expect(admitted == OriginTable.probesMaximum)
+        for _ in 0..<100 { same(table.begin(1, nowNanoseconds: 1), nil) }
+        table.reachabilityChanged(0, isReachable: true)
+        same(table.begin(0, nowNanoseconds: 2), nil)
+    }
+
+    @Test("An origin without answers takes a few pushes until it answers")
+    func silence() throws {
+        var table = OriginTable(originsMaximum: 4)
+        _ = table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 0)
+        for _ in 0..<20 { same(table.begin(0, nowNanoseconds: 1), nil) }
+        let late = OriginTable.patienceNanoseconds + 1
+        same(table.begin(0, nowNanoseconds: late) == nil, false)
+        table.end(0, isAnswered: false, nowNanoseconds: late)
+        same(table.begin(0, nowNanoseconds: late) == nil, false)
+        table.end(0, isAnswered: true, nowNanoseconds: late)
+        same(table.begin(0, nowNanoseconds: late), nil)
+    }
+
+    @Test("A route leads somewhere as long as some origin does, and unknown origins alone never close it")
+    func reachability() throws {
+        var table = OriginTable(originsMaximum: 4)
+        for number in 0..<3 { _ = table.place(of: try Self.key(number), isKnown: number < 2, nowNanoseconds: 0) }
+        #expect(table.isReachable(app: 0) == nil)
+        table.reachabilityChanged(2, isReachable: false)
+        #expect(table.isReachable(app: 0) == nil)
+        table.reachabilityChanged(0, isReachable: false)
+        #expect(table.isReachable(app: 0) == false)
+        table.reachabilityChanged(1, isReachable: true)
+        #expect(table.isReachable(app: 0) == true)
+        table.reachabilityChanged(1, isReachable: false)
+        same(table.timePassed(nowNanoseconds: OriginTable.unreachableNanoseconds), [0, 1, 2])
+        #expect(table.isReachable(app: 0) == nil)
+    }
+
+    @Test("The key is to blame if no origin accepts it, and not for single subscriptions")
+    func keys() throws {
+        var table = OriginTable(originsMaximum: 4)
+        for number in 0...1 { _ = table.place(of: try Self.key(number), isKnown: true, nowNanoseconds: 0) }
+        _ = table.place(of: try Self.key(0, app: 1), isKnown: true, nowNanoseconds: 0)
+        same(table.refused(0, subscription: 1), true)
+        table.accepted(2)
+        same(table.refused(0, subscription: 1), true)
+        table.accepted(1)
+        same(table.refused(0, subscription: 1), false)
+        for subscription in 1..<OriginTable.refusalsMaximum {
+            same(table.refused(1, subscription: subscription), false)
+            same(table.refused(1, subscription: 1), false)
+        }
+        same(table.refused(1, subscription: 100), true)
+    }
+}
+
+/// Compares what a mutating call answers, which a macro cannot make.
+private func same<Value: Equatable>(_ value: Value, _ expected: Value, at location: SourceLocation = #_sourceLocation) {
+    #expect(value == expected, sourceLocation: location)
+}
