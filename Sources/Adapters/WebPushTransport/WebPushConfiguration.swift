@@ -7,7 +7,9 @@ public struct WebPushConfiguration: Sendable {
     public struct App: Sendable {
         /// The name of the app, for logs and metrics.
         public var name: String
-        /// Signs its tokens: the VAPID key and the subject. Apps with the same key should share one source.
+        /// Signs its tokens: the VAPID key and the subject.
+        ///
+        /// Apps with the same key should share one source.
         public var tokens: VAPIDTokenSource
 
         /// Creates an app.

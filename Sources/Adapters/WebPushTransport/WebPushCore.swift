@@ -234,8 +234,9 @@ final class WebPushCore {
 
     func http2IsMissing(_ place: Int) { origins.http2IsMissing(place) }
 
-    /// Says whether the apps' routes lead somewhere, when that changes. What is not known any more counts as yes, so
-    /// that the next push finds out.
+    /// Says whether the apps' routes lead somewhere, when that changes.
+    ///
+    /// What is not known any more counts as yes, so that the next push finds out.
     private func reportReachability() {
         var changes: [RouteChange] = []
         for app in configuration.apps.indices {

@@ -26,8 +26,9 @@ public struct ServiceRoute: Sendable {
     public var proxy: HTTPProxy?
     /// Whether pushes to tokens that were rejected lately travel on a connection of their own.
     public var hasQuarantine: Bool
-    /// Decides whether a connection to an address (4 or 16 bytes) may be made; nil for any. Only admitted addresses of
-    /// a look-up are connected to, so that another look-up cannot lead elsewhere.
+    /// Decides whether a connection to an address (4 or 16 bytes) may be made; nil for any.
+    ///
+    /// Only admitted addresses of a look-up are connected to, so that another look-up cannot lead elsewhere.
     public var admitsAddress: (@Sendable ([UInt8]) -> Bool)?
     /// Called on the client's loop, each time that the endpoint did not negotiate HTTP/2.
     public var http2Missing: (@Sendable () -> Void)?

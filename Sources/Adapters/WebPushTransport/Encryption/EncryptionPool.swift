@@ -24,8 +24,8 @@ struct EncryptionResult: Sendable {
 
 /// Encrypts messages on threads of its own, because each costs as much as sending dozens of requests.
 ///
-/// Jobs wait in one bounded queue, in chunks. Each thread has OpenSSL's handles of its own, takes a chunk at a time, and
-/// hands its results over together.
+/// Jobs wait in one bounded queue, in chunks. Each thread has OpenSSL's handles of its own, takes a chunk at a time,
+/// and hands its results over together.
 final class EncryptionPool: Sendable {
     /// How many jobs a thread takes at a time: a few milliseconds of work.
     static let chunkJobs = 32

@@ -32,6 +32,7 @@ public struct AddressPolicy: Hashable, Sendable {
     /// Whether a push may go to an address.
     ///
     /// - Parameter address: 4 or 16 bytes, the highest first; any other length is refused.
+    /// - Returns: whether it may.
     public func allows(_ address: [UInt8]) -> Bool {
         if allowedRanges.contains(where: { $0.contains(address) }) { return true }
         switch address.count {

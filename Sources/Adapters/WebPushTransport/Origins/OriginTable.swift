@@ -132,7 +132,9 @@ struct OriginTable {
 
     /// The origin has refused the token in answer to a push.
     ///
-    /// - Parameter subscription: a hash value of the endpoint.
+    /// - Parameters:
+    ///   - place: the origin.
+    ///   - subscription: a hash value of the endpoint.
     /// - Returns: whether the app's key is to blame. It is not while this origin or another one accepts it: then only
     ///   the subscription or the origin is, and the app's other pushes must go on.
     mutating func refused(_ place: Int, subscription: Int) -> Bool {

@@ -11,8 +11,8 @@ internal import ServiceClient
 /// | Apple | `{"reason":"BadJwtToken"}` |
 /// | Microsoft | empty; header fields say more |
 ///
-/// A service that is not known may use any of these forms. An answer that says nothing more has an empty reason, and its
-/// status counts.
+/// A service that is not known may use any of these forms. An answer that says nothing more has an empty reason, and
+/// its status counts.
 struct WebPushAnswerParser {
     /// The longest reason of a service's own that is kept, in bytes.
     private static let wordBytesMaximum = 64

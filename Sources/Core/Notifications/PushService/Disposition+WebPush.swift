@@ -6,8 +6,8 @@ public enum WebPushReason {
     public static let otherKey = "VAPID_KEY_MISMATCH"
     /// The service does not accept the VAPID token.
     public static let tokenRefused = "VAPID_TOKEN_REFUSED"
-    /// The service does not accept the VAPID token for this subscription, or at all, while it or another service accepts
-    /// the key for other subscriptions of the app.
+    /// The service does not accept the VAPID token for this subscription, or at all, while it or another service
+    /// accepts the key for other subscriptions of the app.
     public static let refusedHere = "VAPID_REFUSED_HERE"
     /// The subscription is gone, but it was registered only just now.
     public static let goneSoon = "GONE_TOO_SOON"
