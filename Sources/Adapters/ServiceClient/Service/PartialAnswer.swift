@@ -44,12 +44,13 @@ public struct PartialAnswer {
         body.append(contentsOf: bytes.prefix(room))
     }
 
-    /// The seconds until a date, which `retry-after` may hold in place of a number (RFC 9110 section 10.2.3).
+    /// The seconds until a date, which `retry-after` may hold in place of a number (RFC 9110 section 10.2.3); nil for
+    /// one that has passed, which tells of wrong clocks and not of a wait.
     private static func secondsUntil(_ date: UnsafeBufferPointer<UInt8>) -> Int? {
-        HTTPDate.seconds(String(decoding: date, as: UTF8.self)).map {
-            // Nine digits, as many as of a number.
-            Int(clamping: min(max(0, $0 - WallClock.nowMilliseconds() / 1_000), 999_999_999))
-        }
+        guard let seconds = HTTPDate.seconds(String(decoding: date, as: UTF8.self)) else { return nil }
+        let left = seconds - WallClock.nowMilliseconds() / 1_000
+        // Nine digits at most, like a number.
+        return left > 0 ? Int(min(left, 999_999_999)) : nil
     }
 
     private static func decimal(_ text: UnsafeBufferPointer<UInt8>, digitsMaximum: Int) -> Int? {

@@ -1,8 +1,9 @@
+import Foundation
 import Notifications
 import PushTestKit
-import ServiceClient
 import Testing
 
+@testable import ServiceClient
 @testable import WebPushTransport
 
 @Suite("Answers of browsers' push services")
@@ -90,5 +91,24 @@ struct WebPushAnswerParserTests {
         #expect(adapter.meaning(of: PushAnswer(status: 401)) == renewed)
         #expect(adapter.meaning(of: PushAnswer(status: 403, reason: WebPushReason.otherKey)).isEmpty)
         #expect(adapter.meaning(of: PushAnswer(status: 410)).isEmpty)
+    }
+
+    @Test("A wait is read from seconds and from a date to come, and a date that has passed names none")
+    func retryAfter() throws {
+        func seconds(_ text: String) -> Int? {
+            var answer = PartialAnswer()
+            Array("retry-after".utf8).withUnsafeBufferPointer { name in
+                Array(text.utf8).withUnsafeBufferPointer { answer.add(name: name, value: $0) }
+            }
+            return answer.retryAfterSeconds
+        }
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        let later = try #require(seconds(formatter.string(from: Date(timeIntervalSinceNow: 86_400))))
+        #expect((1...86_400).contains(later))
+        #expect(seconds("900") == 900)
+        for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "soon", "-5", "1e3"] { #expect(seconds(text) == nil) }
     }
 }
