@@ -39,6 +39,8 @@ public struct ServingConfiguration: Sendable {
     public var recordsInMemoryMaximum = 0
     /// A file that takes a line of JSON for each answered request.
     public var recordFile: String?
+    /// Whether the lines are added to what the file holds, which is emptied otherwise.
+    public var appendsRecords = false
     /// Takes the same lines, whole ones, ten times a second or sooner; called on the threads that serve.
     public var recordHandler: (@Sendable ([UInt8]) -> Void)?
     /// The certificate and key with which it serves; nil for new ones.

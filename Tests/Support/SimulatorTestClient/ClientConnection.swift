@@ -62,6 +62,10 @@ final class ClientConnection: HTTP2Handler {
         case "apns-push-type": block.add("apns-push-type", value: value)
         case "apns-topic": block.add("apns-topic", value: value)
         case "apns-collapse-id": block.add("apns-collapse-id", value: value)
+        case "ttl": block.add("ttl", value: value)
+        case "urgency": block.add("urgency", value: value)
+        case "topic": block.add("topic", value: value)
+        case "content-encoding": block.add("content-encoding", value: value)
         default: block.add("content-type", value: value)
         }
     }

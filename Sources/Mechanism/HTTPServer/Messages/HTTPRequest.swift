@@ -51,6 +51,8 @@ public struct HTTPTarget: Hashable, Sendable {
 
     /// The path as it was sent.
     public let rawPath: String
+    /// The query as it was sent, without the question mark; empty if there is none.
+    public let rawQuery: String
     /// The segments between the slashes of the path, percent-decoded; empty for `/`.
     public let segments: [String]
     /// The items of the query in their order, percent-decoded; a plus sign is a plus sign.
@@ -62,6 +64,7 @@ public struct HTTPTarget: Hashable, Sendable {
         guard path.hasPrefix("/"), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
         else { return nil }
         rawPath = String(path)
+        rawQuery = String(text.dropFirst(path.count + 1))
         let parts = path == "/" ? [] : path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= Self.partsMaximum else { return nil }
         var segments: [String] = []

@@ -63,6 +63,8 @@ public struct FaultyAnswer: Hashable, Sendable {
     public var contentType: String?
     /// The header `retry-after`.
     public var retryAfter: String?
+    /// Further headers.
+    public var headers: [AnswerHeader] = []
     /// The number of bytes of extra headers.
     public var extraHeaderBytes = 0
 
@@ -72,6 +74,31 @@ public struct FaultyAnswer: Hashable, Sendable {
         self.reason = reason
         self.body = body
         self.contentType = contentType
+    }
+}
+
+/// A header of an answer, with a name in lower case.
+public struct AnswerHeader: Hashable, Sendable {
+    /// The name.
+    public var name: StaticString
+    /// The value.
+    public var value: String
+
+    /// Creates a header.
+    public init(_ name: StaticString, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Whether both have the same name and value.
+    public static func == (left: AnswerHeader, right: AnswerHeader) -> Bool {
+        left.name.description == right.name.description && left.value == right.value
+    }
+
+    /// Feeds name and value.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name.description)
+        hasher.combine(value)
     }
 }
 

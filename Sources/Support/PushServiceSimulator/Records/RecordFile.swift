@@ -8,11 +8,12 @@ import Glibc
 public final class RecordFile: @unchecked Sendable {
     private let descriptor: Int32
 
-    /// Creates the file, or empties it.
+    /// Creates the file, or empties it unless lines are to be added.
     ///
     /// - Throws: `SimulatorError` with the system's own text.
-    init(path: String) throws(SimulatorError) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o600)
+    init(path: String, appends: Bool) throws(SimulatorError) {
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC
+        descriptor = open(path, appends ? flags : flags | O_TRUNC, 0o600)
         guard descriptor >= 0 else {
             throw SimulatorError(.fileFailed, "cannot write records to \(path): \(String(cString: strerror(errno)))")
         }

@@ -19,7 +19,7 @@ public final class SimulatorProgress: Sendable {
     private let waiters = Mutex(Waiters())
 
     /// Begins with none.
-    init() {}
+    public init() {}
 
     /// Notes one more answer.
     public func requestAnswered() {

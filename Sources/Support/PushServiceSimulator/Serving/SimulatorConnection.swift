@@ -149,6 +149,7 @@ public final class SimulatorConnection {
         headers.add(":status", value: String(answer.status))
         if let type = answer.contentType { headers.add("content-type", value: type) }
         if let retryAfter = answer.retryAfter { headers.add("retry-after", value: retryAfter) }
+        for header in answer.headers { headers.add(header.name, value: header.value) }
         if answer.extraHeaderBytes > 0 {
             headers.add("x-extra", value: String(repeating: "x", count: answer.extraHeaderBytes))
         }

@@ -70,11 +70,14 @@ public final class SimulatorLoops<Service: SimulatedService>: Sendable {
     ///   - configuration: the simulator's properties.
     ///   - traits: what the push service has of its own.
     ///   - name: the name of the threads.
+    ///   - progress: the number of answers, which several simulators may share.
+    ///   - listens: whether it listens; if not, `port` is 0, and requests come by `submit` alone.
     ///   - makeService: makes the part of the service on a loop; called on it.
     /// - Throws: `SimulatorError` if a value is out of range, the record file cannot be written or the address cannot
     ///   be listened on; `CryptoError` and `EventLoopError` if the system refuses.
     public init(
         _ configuration: ServingConfiguration, traits: ServiceTraits, name: String,
+        progress: SimulatorProgress = SimulatorProgress(), listens: Bool = true,
         makeService: @escaping @Sendable (sending SimulatorServer) -> sending Service
     ) async throws {
         try configuration.validate()
@@ -89,8 +92,9 @@ public final class SimulatorLoops<Service: SimulatedService>: Sendable {
             configuration: configuration, traits: traits,
             tls: try TLSContext.server(identity, applicationProtocols: ["h2"]),
             foreignTLS: try TLSContext.server(foreign, applicationProtocols: ["h2"]),
-            recordFile: try configuration.recordFile.map { path in try RecordFile(path: path) },
-            progress: SimulatorProgress(), faults: FaultBook(configuration.faults, seed: configuration.faultSeed))
+            recordFile: try configuration.recordFile.map { path in
+                try RecordFile(path: path, appends: configuration.appendsRecords)
+            }, progress: progress, faults: FaultBook(configuration.faults, seed: configuration.faultSeed))
         let loops = try (0..<configuration.loopCount).map { index in try EventLoop(name: "\(name)-\(index)") }
         var services: [LoopBound<Service>] = []
         for (index, loop) in loops.enumerated() {
@@ -100,7 +104,7 @@ public final class SimulatorLoops<Service: SimulatedService>: Sendable {
                 })
         }
         do {
-            port = try await Self.listen(services)
+            port = listens ? try await Self.listen(services) : 0
         } catch {
             for loop in loops { loop.stopAndJoin() }
             throw SimulatorError(

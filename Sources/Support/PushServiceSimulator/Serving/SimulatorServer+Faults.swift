@@ -21,6 +21,16 @@ extension SimulatorServer {
         _ = befall(fault, request, on: connection)
     }
 
+    /// The fault of a request that did not come over a connection of HTTP/2; `after` and `connection` see it as the
+    /// first one of connection 0.
+    ///
+    /// - Parameter token: what it is addressed to; asked for only if there are faults.
+    /// - Returns: the fault, which the caller lets happen as far as it can.
+    public func faultWithoutConnection(token: () -> [UInt8]) -> Fault? {
+        guard faults.isActive else { return nil }
+        return faults.requestCame(FaultPlan.Request(connection: 0, number: 1, token: token(), trigger: .request))
+    }
+
     private func fault(
         of request: RequestState, on connection: SimulatorConnection, _ trigger: FaultTrigger, _ token: [UInt8]
     ) -> Fault? {

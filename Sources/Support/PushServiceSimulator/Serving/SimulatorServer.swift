@@ -125,6 +125,9 @@ public final class SimulatorServer {
     /// Counts a request that gets no answer.
     public func leftUnanswered() { counts.silent += 1 }
 
+    /// Counts a request that was served, and whose answer does not come.
+    public func answerLost() { counts.lostAnswers += 1 }
+
     /// Lets the connection's handler give an answer, when the latency of the simulator and of the request has passed.
     ///
     /// - Parameters:
