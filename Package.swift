@@ -191,6 +191,12 @@ let package = Package(
         swiftTarget(
             "FCMSimulator", in: "Support",
             ["PushServiceSimulator", "HTTPServer", "EventLoop", "Crypto", "HTTP2", "Hashing", "Essentials"]),
+        swiftTarget(
+            "WebPushSimulator", in: "Support",
+            [
+                "PushServiceSimulator", "EncryptedContent", "HTTPServer", "EventLoop", "Crypto", "HTTP2", "JSON",
+                "Hashing", "Essentials",
+            ]),
         // The arrivals, events, books and reports of `apus load`: values only.
         swiftTarget("LoadGenerator", in: "Support", ["JSON", "Essentials"]),
         swiftTarget(
@@ -281,6 +287,12 @@ let package = Package(
             [
                 "FCMSimulator", "PushServiceSimulator", "SimulatorTestClient", "Crypto", "EventLoop", "JSON",
                 "PushTestKit", "Essentials", "TestTraits",
+            ], exclude: ["Scripts"]),
+        testTarget(
+            "WebPushSimulatorTests", in: "Support",
+            [
+                "WebPushSimulator", "PushServiceSimulator", "SimulatorTestClient", "EncryptedContent", "Crypto",
+                "EventLoop", "JSON", "PushTestKit", "Essentials", "TestTraits",
             ], exclude: ["Scripts"]),
         testTarget(
             "LoadGeneratorTests", in: "Support",

@@ -45,6 +45,7 @@ enum Ring: String, CaseIterable, Comparable {
         "PushCore": ["Notifications", "Predicates"],
         "APNsSimulator": ["PushServiceSimulator"],
         "FCMSimulator": ["PushServiceSimulator"],
+        "WebPushSimulator": ["PushServiceSimulator"],
     ]
 
     static func of(_ target: String) -> Ring? {
