@@ -46,12 +46,18 @@ struct PyWebPushTests {
             {"subscription":"fcm-0000005","answer":"gone"}
             {"subscription":"fcm-0000006","answer":"redirect","status":308}
             {"subscription":"fcm-0000007","answer":"redirect","status":307}
+            {"subscription":"fcm-0000009","answer":"stale"}
             {"subscription":"wns-0000005","answer":"throttled","retry_after":900}
             {"subscription":"mozilla-0000005","answer":"unavailable","retry_after_date":60}
             {"subscription":"mozilla-0000006","answer":"accept","delay":20}
             """)
         configuration.webPushFaults = try .lines(
-            #"{"fault":"answer","token":"apple-0000005","reason":"DEVICE_LIMIT","times":1}"#)
+            """
+            {"fault":"answer","token":"apple-0000005","reason":"DEVICE_LIMIT","times":1}
+            {"fault":"cut-answer","token":"fcm-0000009","bytes":4}
+            {"fault":"delay","token":"plain-0000009","ms":20}
+            {"fault":"goaway","token":"wns-0000009"}
+            """)
         return try await WebPushSimulator.start(configuration)
     }
 
@@ -107,6 +113,10 @@ struct PyWebPushTests {
         // This library follows redirects, which the trap finds out.
         try add("fcm", 6, 201)
         try add("fcm", 7, 201)
+        try add("fcm", 9, 404)
+        try add("plain", 9, 201)
+        // What HTTP/1.1 does not have leaves a request as it is.
+        try add("wns", 9, 201)
         let answers = try await Self.run(pushes, simulator)
         try #require(answers.count == expected.count)
         for (index, (answer, (name, status))) in zip(answers, expected).enumerated() {
@@ -118,6 +128,7 @@ struct PyWebPushTests {
         #expect(states[firstOfStates + 1].headers["x-wns-status"] == "channelthrottled")
         #expect(states[firstOfStates + 2].headers["retry-after"]?.hasSuffix(" GMT") == true)
         #expect(states[firstOfStates + 4].text == #"{"reason":"PayloadTooLarge"}"#)
+        #expect(states[firstOfStates + 7].text == "A va")
         for index in 0..<5 {
             let record = try #require(
                 try await simulator.recorded().first { $0.subscription == names[index] + "-0000000" })
@@ -125,6 +136,6 @@ struct PyWebPushTests {
         }
         let summary = try await simulator.stop()
         #expect(summary.trapVisits == 2 && summary.reusedKeys == 0 && summary.duplicates == 0)
-        #expect(summary.unreadable == 0 && summary.accepted == 5 + 4 + 3 + 1 && summary.faults == 1)
+        #expect(summary.unreadable == 0 && summary.accepted == 5 + 4 + 3 + 3 && summary.faults == 4)
     }
 }

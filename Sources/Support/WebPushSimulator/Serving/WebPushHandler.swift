@@ -49,9 +49,7 @@ final class WebPushHandler: RequestHandler {
 
     /// Accepts a push unseen.
     private func accept(_ request: RequestState, on connection: SimulatorConnection) {
-        guard service.respond(to: request, on: connection, service.welcome()) else { return }
-        service.log.count(status: 201, reason: nil)
-        service.server.progress.requestAnswered()
+        if service.respond(to: request, on: connection, service.welcome()) { service.acceptedUnseen() }
     }
 }
 
@@ -59,5 +57,11 @@ extension WebPushService {
     /// The answer to a message that was not looked at.
     func welcome() -> WebPushAnswer {
         parts.answers.acceptance(of: AcceptedMessage(id: "0", ttlSeconds: 0, origin: parts.url))
+    }
+
+    /// Counts a message that was not looked at.
+    func acceptedUnseen() {
+        log.count(status: 201, reason: nil)
+        server.progress.requestAnswered()
     }
 }

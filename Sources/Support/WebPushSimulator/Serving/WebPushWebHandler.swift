@@ -20,6 +20,10 @@ final class WebPushWebHandler: HTTPHandler {
     }
 
     private func answer(_ request: HTTPRequest, by service: WebPushService, _ responder: HTTPResponder) {
+        guard !service.server.configuration.isTrusting else {
+            service.acceptedUnseen()
+            return responder.respond(Self.response(service.welcome().faulty))
+        }
         let read = PushRequest(request)
         if read.path.hasPrefix(OriginParts.trapPath) {
             service.parts.trapVisited()
