@@ -49,8 +49,8 @@ soak: ## every hostile load at once at the registry's API, beside clients that m
 bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer (BENCH_FLAGS=--small: a trial)
 	@deploy/bin/bench $(BENCH_FLAGS)
 
-operate: ## try what operators take, on real parts: CHECKS='package image compose kubernetes dashboards page backup upgrade'
-	@for check in $(or $(CHECKS),package image compose kubernetes dashboards page backup upgrade); do \
+operate: ## try what operators take, on real parts: CHECKS='package image compose kubernetes dashboards page browser-push backup upgrade'
+	@for check in $(or $(CHECKS),package image compose kubernetes dashboards page browser-push backup upgrade); do \
 		echo "== deploy/bin/check-$$check"; deploy/bin/check-$$check || exit; \
 	done
 
