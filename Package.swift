@@ -292,7 +292,7 @@ let package = Package(
             "WebPushSimulatorTests", in: "Support",
             [
                 "WebPushSimulator", "PushServiceSimulator", "SimulatorTestClient", "EncryptedContent", "Crypto",
-                "EventLoop", "JSON", "PushTestKit", "Essentials", "TestTraits",
+                "EventLoop", "JSON", "PushTestKit", "Essentials", "TestTraits", "RegistryAPI", "Notifications",
             ], exclude: ["Scripts"]),
         testTarget(
             "LoadGeneratorTests", in: "Support",

@@ -1,6 +1,8 @@
 import Essentials
 import JSON
+import Notifications
 import PushServiceSimulator
+import RegistryAPI
 import SimulatorTestClient
 import Testing
 import WebPushSimulator
@@ -92,6 +94,18 @@ struct AcceptanceTests {
                 #expect(throws: SimulatorError.self) { _ = try fixture.simulator.subscription(ofOrigin: name, 20) }
             }
             #expect(throws: SimulatorError.self) { _ = try fixture.simulator.subscription(ofOrigin: "other", 0) }
+        }
+    }
+
+    @Test("A registry takes the subscriptions of each origin")
+    func registry() async throws {
+        try await WebPushFixture.run { fixture in
+            for name in fixture.simulator.originNames {
+                let subscription = try fixture.simulator.subscription(ofOrigin: name, 0)
+                let read = try WebPushSubscription(try JSONParser().parse(subscription.json))
+                let token = try read.token(nowMilliseconds: fixture.clock.nowMilliseconds)
+                #expect(token.text(for: .webPush) == subscription.endpoint, "\(name)")
+            }
         }
     }
 

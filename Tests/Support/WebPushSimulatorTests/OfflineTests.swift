@@ -103,4 +103,19 @@ struct OfflineTests {
         store.set("", isOffline: true)
         #expect(store.isOffline("fcm-1") && store.isOffline("wns-1"))
     }
+
+    @Test("FCM passes on twenty messages with a topic at once, then one in three minutes; other services pass on all")
+    func collapsible() async throws {
+        let summary = try await WebPushFixture.run { fixture in
+            for origin in ["fcm", "mozilla"] {
+                for number in 0..<22 { try await fixture.send(origin, 0, "\(number)", topic: "t") }
+            }
+            for number in 0..<25 { try await fixture.send("fcm", 1, "\(number)") }
+            fixture.clock.advance(bySeconds: 180)
+            for number in 22..<24 { try await fixture.send("fcm", 0, "\(number)", topic: "u") }
+            let fcm = try await fixture.simulator.recorded().filter { $0.subscription == "fcm-0000000" }
+            #expect(fcm.map(\.isDelayed) == (0..<24).map { [20, 21, 23].contains($0) })
+        }
+        #expect(summary.delayed == 3 && summary.accepted == 71 && summary.delivered == 71)
+    }
 }

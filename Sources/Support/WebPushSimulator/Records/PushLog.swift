@@ -31,6 +31,7 @@ final class PushLog {
         switch record.kind {
         case .push:
             if record.isDuplicate { summary.duplicates += 1 }
+            if record.isDelayed { summary.delayed += 1 }
             if record.isReused { summary.reusedKeys += 1 }
             switch record.fate {
             case .delivered: summary.delivered += 1

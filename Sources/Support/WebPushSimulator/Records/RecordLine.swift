@@ -39,6 +39,8 @@ enum RecordLine {
         append("fate", record.fate?.rawValue, to: &writer)
         writer.key("duplicate")
         writer.boolean(record.isDuplicate)
+        writer.key("delayed")
+        writer.boolean(record.isDelayed)
         writer.key("reused")
         writer.boolean(record.isReused)
         writer.key("ttl")

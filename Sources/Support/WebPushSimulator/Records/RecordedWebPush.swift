@@ -42,6 +42,8 @@ public struct RecordedWebPush: Sendable, Equatable {
     public var fate: Fate?
     /// Whether the same event, or without one the same plaintext, had been accepted for the subscription before.
     public var isDuplicate = false
+    /// Whether it reaches its browser later, because FCM passes on only so many messages with a topic.
+    public var isDelayed = false
     /// Whether the salt or the sender's key had been used before.
     public var isReused = false
     /// The header `ttl` in seconds; nil if there was none that is valid.

@@ -25,6 +25,8 @@ public struct WebPushSummary: Sendable, Equatable {
     public var isMessageCountComplete = true
     /// Messages that reached their browsers, at once or after they had waited.
     public var delivered = 0
+    /// Delivered messages that reach their browsers later, because FCM passes on only so many with a topic.
+    public var delayed = 0
     /// Messages that wait for their browsers now.
     public var waiting = 0
     /// Messages that gave their places to one with the same topic.
@@ -85,7 +87,8 @@ extension WebPushSummary {
     private static var counts: [(name: String, path: WritableKeyPath<WebPushSummary, Int>)] {
         [
             ("answered", \.answered), ("accepted", \.accepted), ("duplicates", \.duplicates),
-            ("distinct_messages", \.distinctMessages), ("delivered", \.delivered), ("waiting", \.waiting),
+            ("distinct_messages", \.distinctMessages), ("delivered", \.delivered), ("delayed", \.delayed),
+            ("waiting", \.waiting),
             ("replaced", \.replaced), ("expired", \.expired), ("dropped", \.dropped), ("unreadable", \.unreadable),
             ("reused_keys", \.reusedKeys), ("vapid_tokens", \.vapidTokens),
             ("early_after_retry_after", \.earlyAfterRetryAfter), ("trap_visits", \.trapVisits), ("faults", \.faults),

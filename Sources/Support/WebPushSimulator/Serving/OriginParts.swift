@@ -22,6 +22,7 @@ final class OriginParts: Sendable {
     /// The VAPID tokens that were seen.
     let tokens = AcceptedIdentifiers()
     let store = Mutex(MessageStore())
+    let burst = Mutex(CollapsibleBurst())
     let watch = Mutex(RetryAfterWatch())
 
     private let hostName: String

@@ -55,6 +55,9 @@ final class WebPushService: SimulatedService {
         if record.fate == .delivered {
             (record.fate, replaced) = parts.store.withLock { fate(record, index, in: &$0, now) }
         }
+        if record.fate == .delivered, record.topic != nil, parts.profile == .fcm {
+            record.isDelayed = parts.burst.withLock { $0.isDelayed(index, nowMilliseconds: now) }
+        }
         if let replaced { log.add(self.record(of: replaced, .replaced, record.subscription, now)) }
         finish(record)
     }
