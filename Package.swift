@@ -163,7 +163,8 @@ let package = Package(
             "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "ServiceClient", "APNsTransport",
-                "FCMTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "AdminServer", "OperatorPage",
+                "FCMTransport", "WebPushTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "AdminServer",
+                "OperatorPage",
                 "HTTPServer", "RegistryAPI",
                 "Essentials", "Notifications", "ConnectionPool", "PredicateIndex",
             ]

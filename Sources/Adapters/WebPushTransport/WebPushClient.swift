@@ -20,7 +20,8 @@ public final class WebPushClient: PushTransport {
         var isClosed = false
     }
 
-    private let client: ServiceClient
+    /// The connections, with the loop that carries all but encryption.
+    public let client: ServiceClient
     private let core: LoopBound<WebPushCore>
     private let encryption: EncryptionPool
     private let state = Mutex(State())

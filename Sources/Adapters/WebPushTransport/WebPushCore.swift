@@ -72,6 +72,9 @@ final class WebPushCore {
         guard let keys = request.token.details?.webPushKeys else {
             return .failure(Refusal(outcome: SubscriptionProblem.keysMissing.outcome))
         }
+        if let end = request.token.details?.expiresAtMilliseconds, end <= WallClock.nowMilliseconds() {
+            return .failure(Refusal(outcome: .answered(PushAnswer(status: 410, reason: "SUBSCRIPTION_ENDED"))))
+        }
         guard let origin = WebPushOrigin(request.token) else {
             return .failure(Refusal(outcome: SubscriptionProblem.endpointInvalid.outcome))
         }

@@ -136,8 +136,8 @@ struct SimulateFCMCommand: Command {
             invocation.output.line("\(answer.status)          \(answer.count) \(answer.reason ?? "")")
         }
         invocation.output.line(
-            "unanswered   \(summary.serving.silent) by script and faults, \(summary.serving.abandoned) abandoned by the "
-                + "sender")
+            "unanswered   \(summary.serving.silent) by script and faults, \(summary.serving.abandoned) abandoned by "
+                + "the sender")
         return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
     }
 }

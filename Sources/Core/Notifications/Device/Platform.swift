@@ -44,7 +44,7 @@ public enum Platform: String, CaseIterable, Sendable {
     public var isAPNs: Bool { self == .apns || self == .apnsSandbox }
 
     /// Whether pushes to it are sent yet.
-    public var isServed: Bool { self != .adm && self != .webPush }
+    public var isServed: Bool { self != .adm }
 
     /// Whether a token is text, and not bytes that are written in hexadecimal digits.
     public var hasTextTokens: Bool {

@@ -25,6 +25,7 @@ public protocol ContentBuilder {
 
 extension PushContentBuilder: ContentBuilder {}
 extension FCMMessageBuilder: ContentBuilder {}
+extension WebPushMessageBuilder: ContentBuilder {}
 
 extension PushService {
     /// Makes the builder for the pushes of one app.
@@ -34,8 +35,9 @@ extension PushService {
     public func makeContentBuilder(bundleID: String) -> any ContentBuilder {
         switch self {
         case .fcm: FCMMessageBuilder()
+        case .webPush: WebPushMessageBuilder()
         // A client that fetches its notifications gets what an iPhone would get.
-        case .apns, .courier, .adm, .webPush: PushContentBuilder(bundleID: bundleID)
+        case .apns, .courier, .adm: PushContentBuilder(bundleID: bundleID)
         }
     }
 }

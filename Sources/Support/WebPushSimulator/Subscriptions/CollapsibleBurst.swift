@@ -1,7 +1,7 @@
 /// How fast FCM passes on messages with a topic: a pure state machine, whose time is an argument.
 ///
-/// It takes the topic for a collapse key: 20 at once to each browser, then one in three minutes. The others are accepted,
-/// and come later.
+/// It takes the topic for a collapse key: 20 at once to each browser, then one in three minutes. The others are
+/// accepted, and come later.
 ///
 /// Source: Google, "Throttling and quotas", of collapsible messages; seen for Web Push as well (21 messages in 3.5
 /// seconds, the next ones after 151 and 172 seconds; without a topic 28 in 3.1 seconds).

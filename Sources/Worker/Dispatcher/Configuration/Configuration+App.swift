@@ -17,5 +17,7 @@ extension Configuration {
         public var apns: APNs?
         /// How it reaches FCM; nil if it does not.
         public var fcm: FCM?
+        /// How it reaches browsers; nil if it does not.
+        public var webPush: AppWebPush?
     }
 }

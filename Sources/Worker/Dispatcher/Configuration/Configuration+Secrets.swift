@@ -8,7 +8,8 @@ extension Configuration {
     /// A URL without a password is among them, too.
     public var secrets: [String] {
         var urls = rabbitMQ.urls.map(\.revealed)
-        urls += ([rabbitMQ.managementURL] + apps.flatMap { [$0.apns?.proxy, $0.fcm?.proxy] }).compactMap {
+        urls += ([rabbitMQ.managementURL, webPush.proxy] + apps.flatMap { [$0.apns?.proxy, $0.fcm?.proxy] }).compactMap
+        {
             $0?.revealed
         }
         if case .postgres(let url) = registry { urls.append(url.revealed) }

@@ -277,7 +277,7 @@ extension ConfigurationKey {
             """)
 
     /// Every key, in the order of the sample.
-    static let all = beforeQuotas + quotas + afterQuotas + fcm
+    static let all = beforeQuotas + quotas + beforeApps + webPush + ofApps + fcm + appWebPush
 
     private static let beforeQuotas = [
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,
@@ -285,11 +285,14 @@ extension ConfigurationKey {
         registryAccessKeys, registryAccessKeysFile, registryServerKeys, registryAllowedOrigins,
         registryRequestsPerSecond, registryHosts, registryConnectionsPerAddress, registryTrustedProxies,
     ]
-    private static let afterQuotas = [
+    private static let beforeApps = [
         retryDelays, retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk,
         adminListen, adminHosts, adminPagePath, adminUsersFile, adminUserHeader, adminTrustedProxies, adminOperators,
         adminAllowedOrigins, adminPageShowsPayloads, logLevel, logFormat,
-        workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
+        workerDrainTimeout, workerPushTimeout, workerDeclaresTopology,
+    ]
+    private static let ofApps = [
+        appName, appBundleID, appIdentityPools,
         appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
         appConnectionsMaximum,
     ]

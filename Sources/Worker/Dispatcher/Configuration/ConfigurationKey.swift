@@ -141,6 +141,8 @@ enum ConfigurationSection {
         case "worker": "How a worker runs."
         case "app": "One such table, with the tables of its push services, for each app."
         case "app.apns": "How the app's pushes reach APNs. Leave it out if the app has no devices of Apple."
+        case "webpush": "What pushes to browsers share."
+        case "app.webpush": "How the app's pushes reach browsers: Web Push."
         case "app.fcm": "How the app's pushes reach Android devices: Firebase Cloud Messaging."
         default: ""
         }

@@ -45,8 +45,10 @@ extension ConfigurationReader {
             guard let requirement = TextRule.identity.requirement(brokenBy: pool) else { continue }
             fail(.appIdentityPools, app: index, "\(pool.quoted) is invalid", "it must be \(requirement)")
         }
-        return Configuration.App(
-            name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index), fcm: readFCM(app: index))
+        let app = Configuration.App(
+            name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index), fcm: readFCM(app: index),
+            webPush: readAppWebPush(app: index))
+        return app
     }
 
     /// Reads `[app.apns]`; nil if the app uses another push service and says nothing of Apple's.
@@ -54,7 +56,7 @@ extension ConfigurationReader {
         let isGiven = [ConfigurationKey.appKeyFile, .appKeyID, .appTeamID].contains {
             values[$0.path(app: index)] != nil
         }
-        guard isGiven || !usesFCM(app: index) else { return nil }
+        guard isGiven || !(usesFCM(app: index) || usesWebPush(app: index)) else { return nil }
         let keyFile = resolved(text(.appKeyFile, app: index), of: .appKeyFile, app: index)
         if let keyFile, checksFile(of: .appKeyFile) { checkKeyFile(keyFile, app: index) }
         return Configuration.APNs(
@@ -95,7 +97,7 @@ extension ConfigurationReader {
     }
 
     /// Reads the proxy on the way to a push service, if any.
-    mutating func readProxy(_ key: ConfigurationKey, app index: Int) -> Secret? {
+    mutating func readProxy(_ key: ConfigurationKey, app index: Int? = nil) -> Secret? {
         let url = text(key, app: index)
         guard !url.isEmpty else { return nil }
         do throws(ServiceError) {

@@ -4,8 +4,11 @@ import TOML
 
 extension ConfigurationReader {
     /// Whether the app says how it reaches FCM.
-    func usesFCM(app index: Int) -> Bool {
-        switch values[ConfigurationKey.fcmServiceAccountFile.path(app: index)]?.content {
+    func usesFCM(app index: Int) -> Bool { isGiven(.fcmServiceAccountFile, app: index) }
+
+    /// Whether a key has a value that is not empty.
+    func isGiven(_ key: ConfigurationKey, app index: Int) -> Bool {
+        switch values[key.path(app: index)]?.content {
         case .text(""), .typed(.string("")), nil: false
         case .text, .typed: true
         }

@@ -9,7 +9,8 @@ extension ConfigurationReader {
             rabbitMQ: readRabbitMQ(), registry: readRegistry(), registryAPI: readRegistryAPI(), retry: readRetry(),
             fanOut: Configuration.FanOut(
                 thresholdDevices: integer(.fanOutThreshold), chunkDevices: integer(.fanOutChunk)),
-            admin: readAdmin(), log: readLog(), worker: readWorker(), apps: readApps())
+            admin: readAdmin(), log: readLog(), worker: readWorker(),
+            webPush: readWebPush(), apps: readApps())
     }
 
     private mutating func readRabbitMQ() -> Configuration.RabbitMQ {

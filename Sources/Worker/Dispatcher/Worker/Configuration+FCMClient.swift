@@ -25,6 +25,7 @@ extension Configuration {
     /// - Parameters:
     ///   - logger: where the fetching of access tokens is logged.
     ///   - metrics: where it is counted.
+    /// - Returns: the routes, and the sources of their tokens.
     /// - Throws: `ServiceError` if a service account or an endpoint is wrong, or there is no thread.
     func fcmRoutes(logger: Logger, metrics: MetricsRegistry) throws(ServiceError) -> FCMRoutes {
         var sources: [ServiceAccountFile: AccessTokenSource] = [:]

@@ -19,7 +19,11 @@ extension Configuration {
     ) throws(WorkerError) -> RegistryServer {
         var options = RegistryServerConfiguration(
             host: listen.host, port: listen.port,
-            apps: apps.map { RegistryAPIApp(name: $0.name, bundleID: $0.bundleID, identityPoolIDs: $0.identityPools) },
+            apps: apps.map { app in
+                RegistryAPIApp(
+                    name: app.name, bundleID: app.bundleID, identityPoolIDs: app.identityPools,
+                    applicationServerKeys: [app.webPush?.applicationServerKey].compactMap(\.self))
+            },
             accessKeys: registryAPI.accessKeys.map { key in
                 AccessKey(
                     identifier: key.identifier, secret: key.secret.revealed, identityPoolIDs: key.identityPools)

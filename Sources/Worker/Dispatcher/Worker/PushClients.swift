@@ -4,6 +4,7 @@ import Metrics
 import Notifications
 import PushCore
 import ServiceClient
+import WebPushTransport
 
 /// The clients of the push services that the apps use, joined to one transport.
 struct PushClients: Sendable {
@@ -44,6 +45,11 @@ struct PushClients: Sendable {
                 routes: fcm.routes.map(\.serviceRoute), loopName: "fcm", logger: logger, metrics: metrics)
             clients.append(client)
             members.append(TransportSwitch.Member(routes: routes.fcm, transport: client))
+        }
+        if let configuration = try configuration.webPushClient() {
+            let client = try WebPushClient(configuration: configuration, logger: logger, metrics: metrics)
+            clients.append(client.client)
+            members.append(TransportSwitch.Member(routes: routes.webPush, transport: client))
         }
         self.clients = clients
         transport = TransportSwitch(members)

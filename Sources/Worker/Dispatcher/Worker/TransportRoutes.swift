@@ -5,12 +5,15 @@ import PushCore
 ///
 ///     APNs production, APNs development of the first app that uses it, … of the second, …
 ///     FCM of the first app that uses it, … of the second, …
+///     browsers of the first app that pushes to them, … of the second, …
 ///     fetching of the first app, … of the second, …
 struct TransportRoutes {
     /// The routes to APNs.
     let apns: Range<Int>
     /// The routes to FCM.
     let fcm: Range<Int>
+    /// The routes to browsers.
+    let webPush: Range<Int>
     /// The routes to clients that fetch their notifications, one for each app.
     let courier: Range<Int>
 
@@ -18,7 +21,8 @@ struct TransportRoutes {
     init(_ apps: [Configuration.App]) {
         apns = 0..<2 * apps.count { $0.apns != nil }
         fcm = apns.upperBound..<apns.upperBound + apps.count { $0.fcm != nil }
-        courier = fcm.upperBound..<fcm.upperBound + apps.count
+        webPush = fcm.upperBound..<fcm.upperBound + apps.count { $0.webPush != nil }
+        courier = webPush.upperBound..<webPush.upperBound + apps.count
     }
 
     /// The apps as the pipeline knows them: each has a first route, and one for each further push service.
@@ -26,27 +30,28 @@ struct TransportRoutes {
     /// - Parameter apps: the same apps.
     /// - Returns: one for each app.
     func pipelineApps(_ apps: [Configuration.App]) -> [PipelineConfiguration.App] {
-        var (nextAPNs, nextFCM, nextIndex) = (apns.lowerBound, fcm.lowerBound, apps.count)
+        var (apns, fcm, webPush) = (apns, fcm, webPush)
+        var further = apps.count...
         return apps.enumerated().map { index, app in
             var platforms: [Platform: Int] = [.courier: courier.lowerBound + index]
             if app.apns != nil {
-                platforms[.apns] = nextAPNs
-                platforms[.apnsSandbox] = nextAPNs + 1
-                nextAPNs += 2
+                platforms[.apns] = apns.popFirst()
+                platforms[.apnsSandbox] = apns.popFirst()
             }
             var routes = [
                 AppRoute(
                     index: index, name: app.name, service: app.apns == nil ? .courier : .apns, bundleID: app.bundleID,
                     transportRoutes: platforms)
             ]
-            if app.fcm != nil {
+            func add(_ service: PushService, _ platform: Platform, _ route: Int?) {
                 routes.append(
                     AppRoute(
-                        index: nextIndex, name: app.name, service: .fcm, bundleID: app.bundleID,
-                        transportRoutes: [.gcm: nextFCM]))
-                nextFCM += 1
-                nextIndex += 1
+                        index: further.lowerBound, name: app.name, service: service, bundleID: app.bundleID,
+                        transportRoutes: route.map { [platform: $0] } ?? [:]))
+                further = (further.lowerBound + 1)...
             }
+            if app.fcm != nil { add(.fcm, .gcm, fcm.popFirst()) }
+            if app.webPush != nil { add(.webPush, .webPush, webPush.popFirst()) }
             return PipelineConfiguration.App(routes: routes, identityPoolIDs: app.identityPools)
         }
     }

@@ -45,6 +45,7 @@ final class Worker: Sendable {
             let broker = try configuration.broker(purpose: "worker")
             let apns = try configuration.apnsClient()
             try configuration.requireServiceAccounts()
+            _ = try configuration.webPushClient()
             let registry = RegistryMetrics(metrics)
             registryReads = try configuration.lookUpClients(logger: logger, metrics: registry)
             do {
