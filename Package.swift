@@ -173,8 +173,10 @@ let package = Package(
             name: "apus",
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "PushCore", "EventLoop",
-                "Metrics", "JSON", "ServiceClient", "APNsTransport", "FCMTransport", "ChangeQueue", "SQLiteRegistry",
-                "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "FCMSimulator", "LoadGenerator",
+                "Metrics", "JSON", "ServiceClient", "APNsTransport", "FCMTransport", "WebPushTransport", "ChangeQueue",
+                "SQLiteRegistry",
+                "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "FCMSimulator", "WebPushSimulator",
+                "LoadGenerator",
                 "Essentials",
                 "Notifications", "Predicates", "Crypto",
                 "CapacityModel", "HTTPClient", "ServiceManager",
@@ -335,7 +337,8 @@ let package = Package(
             "EndToEndTests", in: "Command",
             [
                 "Dispatcher", "ChangeQueue", "PushCore", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
-                "SQLiteRegistry", "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics", "PushTestKit",
+                "WebPushSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics",
+                "PushTestKit",
                 "Notifications", "Predicates",
             ]
         ),

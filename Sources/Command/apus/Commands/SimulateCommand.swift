@@ -99,9 +99,11 @@ struct SimulateCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let configuration = try SimulateOptions.configuration(invocation)
-        let summary = try await SimulatorRun.run(host: configuration.host, invocation) {
-            try await APNsSimulator.start(configuration)
-        }
+        let host = configuration.host
+        let summary = try await SimulatorRun.run(
+            invocation,
+            announcing: { [(name: "", address: "https://" + SimulatorRun.address(host: host, port: $0.port))] },
+            start: { try await APNsSimulator.start(configuration) })
         return try report(summary, to: invocation)
     }
 

@@ -82,10 +82,13 @@ struct SimulateFCMCommand: Command {
         configuration.projectID = invocation.string(Self.projectID) ?? configuration.projectID
         let new = try account(invocation, &configuration)
         let prepared = configuration
+        let host = configuration.serving.host
         let summary = try await SimulatorRun.run(
-            host: configuration.serving.host, invocation,
-            whenReady: { address in
+            invocation,
+            announcing: { [(name: "", address: "https://" + SimulatorRun.address(host: host, port: $0.port))] },
+            whenReady: { simulator in
                 guard let new else { return }
+                let address = SimulatorRun.address(host: host, port: simulator.port)
                 try SimulateFiles.writeSecret(
                     new.key.credentialsJSON(tokenURI: "https://\(address)/token"), to: new.path)
             },

@@ -3,14 +3,13 @@ import EventLoop
 import FCMSimulator
 import Glibc
 import PushServiceSimulator
+import WebPushSimulator
 
 /// A simulator that a command runs until it is told to stop.
 protocol ServedSimulator: ControlledSimulator {
     /// The final numbers.
     associatedtype Summary: Sendable
 
-    /// The port that it listens on.
-    var port: UInt16 { get }
     /// The certificate that senders have to trust, in PEM.
     var trustAnchorPEM: String { get }
 
@@ -20,21 +19,23 @@ protocol ServedSimulator: ControlledSimulator {
 
 extension APNsSimulator: ServedSimulator {}
 extension FCMSimulator: ServedSimulator {}
+extension WebPushSimulator: ServedSimulator {}
 
 /// The run of a simulator by a command: from its start to SIGTERM or SIGINT.
 enum SimulatorRun {
     /// Runs a simulator, and says where it is.
     ///
     /// - Parameters:
-    ///   - host: the address that it listens on.
     ///   - invocation: with the options `--ca-out` and `--control`.
-    ///   - whenReady: writes files that name the port.
+    ///   - announcing: the addresses that it listens on, `https://HOST:PORT`, each with a name; one alone needs none.
+    ///   - whenReady: writes files that name the addresses.
     ///   - start: starts it.
     /// - Returns: the final numbers.
     /// - Throws: `CommandFailure` if it cannot be started, or a file cannot be written.
     static func run<Simulator: ServedSimulator>(
-        host: String, _ invocation: CommandInvocation,
-        whenReady: (_ address: String) throws -> Void = { _ in },
+        _ invocation: CommandInvocation,
+        announcing: (Simulator) throws -> [(name: String, address: String)],
+        whenReady: (Simulator) throws -> Void = { _ in },
         start: () async throws -> Simulator
     ) async throws -> Simulator.Summary {
         let signalLoop = try EventLoop(name: "signals")
@@ -46,18 +47,19 @@ enum SimulatorRun {
                 to: signalLoop)
         }
         let simulator = try await rephrasing(start)
-        let address = host.contains(":") ? "[\(host)]:\(simulator.port)" : "\(host):\(simulator.port)"
+        var addresses: [(name: String, address: String)] = []
         do {
             if let path = invocation.string(SimulateOptions.trustAnchorFile) {
                 try SimulateFiles.write(simulator.trustAnchorPEM, to: path, mode: 0o644)
             }
-            try whenReady(address)
+            try whenReady(simulator)
+            addresses = try announcing(simulator)
         } catch {
             _ = try await simulator.stop()
             throw error
         }
         let control = try await startControl(simulator, invocation, loop: signalLoop)
-        announce(address, simulator.port, control: try await port(of: control), to: invocation)
+        announce(addresses, control: try await port(of: control), to: invocation)
         _ = await signals.first { _ in true }
         let summary = try await simulator.stop()
         try await signalLoop.run {
@@ -122,13 +124,32 @@ enum SimulatorRun {
     }
 
     private static func announce(
-        _ address: String, _ port: UInt16, control: UInt16?, to invocation: CommandInvocation
+        _ origins: [(name: String, address: String)], control: UInt16?, to invocation: CommandInvocation
     ) {
-        invocation.output.lines(
-            invocation.isJSON
-                ? #"{"endpoint":"https://\#(address)","address":"\#(address)","port":\#(port)"#
-                    + (control.map { #","controlPort":\#($0)"# } ?? "") + "}"
-                : "ready at https://\(address)" + (control.map { "\ncontrolled at 127.0.0.1:\($0)" } ?? ""))
+        if invocation.isJSON {
+            let members = origins.map { name, address in
+                name.isEmpty ? json(of: address) : "\"\(name)\":{\(json(of: address))}"
+            }
+            invocation.output.line(
+                "{" + (members + (control.map { ["\"controlPort\":\($0)"] } ?? [])).joined(separator: ",") + "}")
+        } else {
+            for (name, address) in origins {
+                invocation.output.line("ready at \(address)" + (name.isEmpty ? "" : " (\(name))"))
+            }
+            if let control { invocation.output.line("controlled at 127.0.0.1:\(control)") }
+        }
         invocation.output.flush()
+    }
+
+    private static func json(of address: String) -> String {
+        let hostAndPort = address.dropFirst("https://".count)
+        let port = hostAndPort[
+            (hostAndPort.lastIndex(of: ":").map { hostAndPort.index(after: $0) } ?? hostAndPort.endIndex)...]
+        return #""endpoint":"\#(address)","address":"\#(hostAndPort)","port":\#(port)"#
+    }
+
+    /// The address of a simulator that listens on one port.
+    static func address(host: String, port: UInt16) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

@@ -17,9 +17,10 @@ extension Configuration {
         ///
         /// `webpush.encryption_threads`, default 1.
         public var encryptionThreads: Int
-        /// The hosts of push services with the full number of connections; one that begins with a dot is a suffix.
+        /// Further hosts of push services with the full number of connections, beside those of the large browsers; one
+        /// that begins with a dot is a suffix.
         ///
-        /// `webpush.known_hosts`, default those of the large browsers.
+        /// `webpush.known_hosts`, default none.
         public var knownHosts: [String]
         /// Whether subscriptions of other hosts are refused.
         ///

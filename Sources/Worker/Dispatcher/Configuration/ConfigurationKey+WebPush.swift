@@ -1,5 +1,4 @@
 import TOML
-import WebPushTransport
 
 extension ConfigurationKey {
     static let appWebPushKeyFile = ConfigurationKey(
@@ -22,10 +21,12 @@ extension ConfigurationKey {
         summary: "The threads that encrypt messages to browsers.",
         details: "Each message is encrypted by itself, which takes about 60 microseconds of a processor.")
     static let webPushKnownHosts = ConfigurationKey(
-        section: "webpush", name: "known_hosts", kind: .strings,
-        standard: .array(WebPushConfiguration.largeServices.map { TOMLNode(.string($0), line: 0) }),
-        summary: "The hosts of push services with the full number of connections.",
-        details: "One that begins with a dot stands for all names that end so. Others get one connection each.")
+        section: "webpush", name: "known_hosts", kind: .strings, standard: .array([]),
+        summary: "Further hosts of push services with the full number of connections.",
+        details: """
+            Those of Google, Mozilla, Apple and Microsoft are known. A host that begins with a dot stands for all names \
+            that end so. Unknown hosts get one connection each.
+            """)
     static let webPushOnlyKnownHosts = ConfigurationKey(
         section: "webpush", name: "only_known_hosts", kind: .boolean, standard: .boolean(false),
         summary: "Whether subscriptions of other hosts are refused.",

@@ -18,7 +18,7 @@ extension Configuration {
         }
         guard !members.isEmpty else { return nil }
         var client = WebPushConfiguration(apps: members)
-        client.knownHosts = webPush.knownHosts
+        client.knownHosts += webPush.knownHosts
         client.refusesUnknownHosts = webPush.onlyKnownHosts
         client.trustedHosts = Set(webPush.trustedHosts)
         client.encryptionThreads = webPush.encryptionThreads
