@@ -34,9 +34,9 @@ class Metrics:
 
 
 class Record:
-    """What the simulator wrote down, a line for each request that it answered."""
+    """What the simulators wrote down, a line for each request that they answered."""
 
-    def __init__(self, path):
+    def __init__(self, apns, fcm, web_push):
         self.answers = Counter()
         # (token, dataset) -> sync counts in the order in which they were accepted.
         self.changes = defaultdict(list)
@@ -49,10 +49,24 @@ class Record:
         self.first_seen = {}
         self.times = []
         self.unreadable = 0
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                self._add(json.loads(line))
+        for path, form in ((apns, dict), (fcm, self._of_fcm), (web_push, self._of_web_push)):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    self._add(form(json.loads(line)))
         self.times.sort()
+
+    @staticmethod
+    def _of_fcm(line):
+        """The line as that of APNs: FCM says 404 of a token that is gone, and has the app's own data in its message."""
+        message = (line["payload"] or {}).get("message", {})
+        status = 410 if line["reason"] == "UNREGISTERED" else line["status"]
+        return {**line, "status": status, "token": message.get("token"), "payload": message.get("data")}
+
+    @staticmethod
+    def _of_web_push(line):
+        """The line as that of APNs: accepted is 201, and the app's own data is below `data`."""
+        status = 200 if line["status"] == 201 else line["status"]
+        return {**line, "status": status, "payload": (line["payload"] or {}).get("data")}
 
     @property
     def accepted(self):
@@ -155,7 +169,7 @@ def check_deliveries(findings, workload, record, is_whole):
         if any(later < earlier for earlier, later in zip(accepted, accepted[1:])):
             stale.append(f"{device.identifier if device else token[:8]} {dataset} {accepted}")
     foreign += [f"{token[:8]} {serial}" for token, serial in record.requests if (token, serial) not in workload.requested]
-    findings.heading("Deliveries: what the simulator accepted, against what was published and subscribed")
+    findings.heading("Deliveries: what the simulators accepted, against what was published and subscribed")
     findings.note("devices and datasets with a change by someone else", len(workload.addressed))
     findings.note("requested pushes, and pushes of the subscription to records", len(workload.requested))
     findings.note(
@@ -204,14 +218,14 @@ def check_worker(findings, workload, metrics, record, is_whole):
     findings.equal("in flight at the end", 0, in_flight)
     if not is_whole:
         return
-    findings.heading("The worker's ledger against the simulator's record")
+    findings.heading("The worker's ledger against the simulators' records")
     answers = Counter()
     for (status, _), count in record.answers.items():
         answers[status] += count
-    findings.equal("accepted by the worker's count, 200 by the simulator's", answers[200], outcomes["accepted"])
-    findings.equal("token dead by the worker's count, 410 by the simulator's", answers[410], outcomes["token_dead"])
+    findings.equal("accepted by the worker's count, 200 by the simulators'", answers[200], outcomes["accepted"])
+    findings.equal("token dead by the worker's count, 410 by the simulators'", answers[410], outcomes["token_dead"])
     findings.equal(
-        "requeued for a retry, 429 500 503 by the simulator's",
+        "requeued for a retry, 429 500 503 by the simulators'",
         answers[429] + answers[500] + answers[503], outcomes["requeued_retry"])
     refused = sum(count for status, count in answers.items() if status not in (200, 410, 429, 500, 503))
-    findings.equal("any other answer of the simulator's", 0, refused)
+    findings.equal("any other answer of the simulators", 0, refused)

@@ -47,6 +47,16 @@ key_id = "{key_id}"
 team_id = "{team_id}"
 endpoint = "127.0.0.1:{apns_port}"
 ca_file = "{folder}/simulator.pem"
+[app.fcm]
+service_account_file = "{folder}/account.json"
+endpoint = "127.0.0.1:{fcm_port}"
+ca_file = "{folder}/fcm.pem"
+[app.webpush]
+key_file = "{folder}/vapid.pem"
+subject = "mailto:demo@example.com"
+[webpush]
+trusted_hosts = ["localhost"]
+ca_file = "{folder}/webpush.pem"
 """
 
 
@@ -58,10 +68,10 @@ class Demo:
         self._folder = folder
         self._command = os.path.abspath(options.command)
         self._workload = Workload(options.seed, options.scale)
-        self._admin_port, self._apns_port = free_ports(2)
-        self._record = self._path("record.ndjson")
+        self._admin_port, self._apns_port, self._fcm_port = free_ports(3)
+        self._records = [self._path(f"{service}.ndjson") for service in ("apns", "fcm", "webpush")]
         self._broker = None
-        self._simulator = None
+        self._simulators = []
         self._worker = None
         self._workers_started = 0
 
@@ -72,12 +82,12 @@ class Demo:
         self._settle(publisher)
         metrics = self._scrape()
         self._stop_worker()
-        self._stop_simulator()
+        self._stop_simulators()
         return self._judge(publisher, metrics)
 
     def close(self):
         """Ends whatever still runs."""
-        for process in (self._worker, self._simulator):
+        for process in [self._worker, *self._simulators]:
             if process:
                 process.kill()
         if self._broker:
@@ -88,28 +98,53 @@ class Demo:
     def _prepare(self):
         say("Starting a private RabbitMQ node")
         self._broker = Broker(self._folder)
-        self._make_key()
+        self._make_keys()
         self._write("apus.toml", CONFIGURATION.format(
             url=self._broker.url, folder=self._folder, delays=json.dumps(RETRY_DELAYS), admin_port=self._admin_port,
-            app=APP, bundle_id=BUNDLE_ID, pool=POOL, key_id=KEY_ID, team_id=TEAM_ID, apns_port=self._apns_port))
-        devices = self._workload.devices
-        say(f"Registering {len(devices)} devices of {len(self._workload.identities)} identities")
-        self._write("devices.ndjson", "".join(json.dumps(device.registration()) + "\n" for device in devices))
-        self._apus("device", "import", "devices.ndjson")
+            app=APP, bundle_id=BUNDLE_ID, pool=POOL, key_id=KEY_ID, team_id=TEAM_ID, apns_port=self._apns_port,
+            fcm_port=self._fcm_port))
+        self._write_scripts()
+        say("Starting simulators of APNs, FCM and browsers' push services")
+        self._start_simulators()
+        self._register()
         self._subscribe()
-        self._write_script()
-        say("Starting the APNs simulator")
-        self._simulator = Process("simulator", [
-            self._command, "simulate", "--listen", f"127.0.0.1:{self._apns_port}", "--ca-out", self._path("simulator.pem"),
-            "--key-file", self._path(f"AuthKey_{KEY_ID}.p8"), "--key-id", KEY_ID, "--team-id", TEAM_ID,
-            "--topic", BUNDLE_ID,
-            "--script", self._path("script.ndjson"), "--record", self._record,
-        ], self._folder)
-        wait_until(lambda: os.path.exists(self._path("simulator.pem")), 20, self._simulator, "listening")
         self._broker.wait()
         self._apus("topology", "apply")
         say("Starting one worker")
         self._start_worker()
+
+    def _start_simulators(self):
+        apns, fcm, web_push = self._records
+        workload = self._workload
+        self._simulate(
+            "apns", "simulate", "simulator.pem", "--listen", f"127.0.0.1:{self._apns_port}",
+            "--key-file", self._path(f"AuthKey_{KEY_ID}.p8"), "--key-id", KEY_ID, "--team-id", TEAM_ID,
+            "--topic", BUNDLE_ID, "--script", self._path("script.ndjson"), "--record", apns)
+        self._simulate(
+            "fcm", "simulate-fcm", "account.json", "--listen", f"127.0.0.1:{self._fcm_port}",
+            "--ca-out", self._path("fcm.pem"), "--make-account", self._path("account.json"),
+            "--script", self._path("androids.ndjson"), "--record", fcm)
+        self._simulate(
+            "webpush", "simulate-webpush", "browsers.ndjson", "--ca-out", self._path("webpush.pem"), "--app", APP,
+            "--key-file", self._path("vapid.pem"), "--devices", str(len(workload.browsers)),
+            "--devices-out", self._path("browsers.ndjson"), "--record", web_push)
+
+    def _simulate(self, name, command, file, *arguments):
+        """Starts a simulator, and waits for the file that it writes last."""
+        if command == "simulate":
+            arguments += ("--ca-out", self._path(file))
+        process = Process(f"simulator-{name}", [self._command, command, *arguments], self._folder)
+        self._simulators.append(process)
+        wait_until(lambda: os.path.exists(self._path(file)), 20, process, "listening")
+
+    def _register(self):
+        workload = self._workload
+        devices = workload.devices + workload.androids
+        say(f"Registering {len(workload.devices)} iPhones of {len(workload.identities)} identities, "
+            f"{len(workload.androids)} Androids and {len(workload.browsers)} browsers")
+        self._write("devices.ndjson", "".join(json.dumps(device.registration()) + "\n" for device in devices))
+        self._apus("device", "import", "devices.ndjson")
+        self._apus("device", "import", "browsers.ndjson")
 
     def _subscribe(self):
         """A user subscribes to records by a condition, which is tried on a record first."""
@@ -122,13 +157,14 @@ class Demo:
             "subscription", "test", "cheap-songs", "--app", APP, "--user", LISTENER, "--record", "song.json"),
             flush=True)
 
-    def _make_key(self):
-        run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
-             self._path(f"AuthKey_{KEY_ID}.p8")], self._folder)
-        os.chmod(self._path(f"AuthKey_{KEY_ID}.p8"), 0o600)
+    def _make_keys(self):
+        for name in (f"AuthKey_{KEY_ID}.p8", "vapid.pem"):
+            run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
+                 self._path(name)], self._folder)
+            os.chmod(self._path(name), 0o600)
 
-    def _write_script(self):
-        """What the simulator answers to the tokens that were drawn for a fault."""
+    def _write_scripts(self):
+        """What the simulators answer to the tokens that were drawn for a fault."""
         now = int(time.time() * 1_000)
         lines = {
             "dead": {"answer": "unregistered", "since": now},
@@ -139,6 +175,10 @@ class Demo:
         self._write("script.ndjson", "".join(
             json.dumps({"token": device.token, **lines[device.fault]}) + "\n"
             for device in self._workload.devices if device.fault))
+        lines = {"dead": {"answer": "unregistered"}, "unavailable": {"answer": "unavailable", "times": 1}}
+        self._write("androids.ndjson", "".join(
+            json.dumps({"token": android.token, **lines[android.fault]}) + "\n"
+            for android in self._workload.androids if android.fault))
 
     def _start_worker(self):
         self._workers_started += 1
@@ -208,13 +248,14 @@ class Demo:
         if status != 0:
             raise DemoFailure(f"the worker ended with status {status} instead of 0\n{self._worker.log_tail()}")
 
-    def _stop_simulator(self):
-        self._simulator.stop(20)
+    def _stop_simulators(self):
+        for simulator in self._simulators:
+            simulator.stop(20)
 
     # The verdict
 
     def _judge(self, publisher, metrics):
-        record = Record(self._record)
+        record = Record(*self._records)
         is_whole = self._workers_started == 1
         findings = Findings()
         findings.heading("Events")
@@ -241,11 +282,11 @@ class Demo:
         lines = [json.loads(line) for line in self._worker.log().splitlines() if line.startswith("{")]
         ledgers = [line for line in lines if line.get("event") == "ledger"]
         findings.heading("The worker's last word")
-        findings.equal("ledger lines in its log", 1, len(ledgers))
+        findings.equal("ledger lines in its log, one for each push service", 3, len(ledgers))
         if ledgers:
             findings.equal(
                 "accepted, as in /metrics", metrics.by("apus_pushes_total", "outcome")["accepted"],
-                ledgers[-1].get("accepted"))
+                sum(ledger.get("accepted", 0) for ledger in ledgers))
 
     def _print_speed(self, publisher, record):
         delays = sorted(self._delays(publisher, record))
@@ -301,7 +342,7 @@ class Demo:
             return 0, ""
 
     def _check_processes(self):
-        for process in (self._worker, self._simulator, self._broker.node):
+        for process in [self._worker, *self._simulators, self._broker.node]:
             if not process.is_running:
                 raise DemoFailure(f"{process.name} ended with status {process.status}\n{process.log_tail()}")
 
@@ -353,7 +394,7 @@ def main():
     finally:
         demo.close()
         if options.keep or status == 1:
-            say(f"Configuration, logs and the simulator's record are in {folder}")
+            say(f"Configuration, logs and the simulators' records are in {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
     return status

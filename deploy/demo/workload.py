@@ -50,6 +50,29 @@ class Device:
         }
 
 
+class Android:
+    """An Android device, and what the simulator of FCM is told about it."""
+
+    def __init__(self, number, randomness):
+        self.identifier = f"android-{number:05}"
+        self.token = f"{self.identifier}:APA91b{randomness.randbytes(48).hex()}"
+        self.fault = None
+
+    def registration(self):
+        return {"deviceId": self.identifier, "platform": "GCM", "token": self.token, "app": APP}
+
+
+class Browser:
+    """A browser's subscription, which the simulator of Web Push makes; its record has the name and not the endpoint."""
+
+    SERVICES = ("plain", "fcm", "mozilla", "apple", "wns")
+
+    def __init__(self, number):
+        self.identifier = f"{self.SERVICES[number % len(self.SERVICES)]}-{number // len(self.SERVICES):07}"
+        self.token = self.identifier
+        self.fault = None
+
+
 class Workload:
     """Devices and events, with what must come of them."""
 
@@ -60,7 +83,12 @@ class Workload:
             Device(number, self.identities[number // 2], self._random.randbytes(32).hex())
             for number in range(2 * len(self.identities))
         ]
-        self.device_by_token = {device.token: device for device in self.devices}
+        self.androids = [Android(number, self._random) for number in range(max(50, 1_000 * percent // 100))]
+        self.browsers = [Browser(number) for number in range(max(20, 200 * percent // 100))]
+        self._others = self.androids + self.browsers
+        for number, android in enumerate(self.androids):
+            android.fault = {0: "dead", 1: "unavailable"}.get(number % 50)
+        self.device_by_token = {device.token: device for device in self.devices + self._others}
         self._devices_by_identity = defaultdict(list)
         for device in self.devices:
             self._devices_by_identity[device.identity].append(device)
@@ -139,9 +167,12 @@ class Workload:
         requests = []
         for number in range(count):
             devices = self._random.sample(self.devices, self._random.choice((1, 1, 1, 3)))
-            target = {"deviceIds": [device.identifier for device in devices]}
             if number % 2:
                 target = {"deviceTokens": [device.token for device in devices]}
+            else:
+                # One event for devices of every push service.
+                devices += self._random.sample(self._others, 4)
+                target = {"deviceIds": [device.identifier for device in devices]}
             serial = f"request-{number}"
             data = {
                 "app": APP,
