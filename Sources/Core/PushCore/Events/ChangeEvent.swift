@@ -50,11 +50,40 @@ public struct RequestedPush: Hashable, Sendable {
     public var notification: Notification
     /// How it is sent.
     public var options: PushOptions
+    /// What differs at some push services.
+    public var variants: [PushVariant]
 
     /// Creates a requested push.
-    public init(app: String, audience: Audience, notification: Notification, options: PushOptions) {
+    public init(
+        app: String, audience: Audience, notification: Notification, options: PushOptions, variants: [PushVariant] = []
+    ) {
         self.app = app
         self.audience = audience
+        self.notification = notification
+        self.options = options
+        self.variants = variants
+    }
+
+    /// The content, and how it is sent, at one push service.
+    public func content(for service: PushService) -> (notification: Notification, options: PushOptions) {
+        variants.first { $0.services.contains(service) }.map { ($0.notification, $0.options) }
+            ?? (notification, options)
+    }
+}
+
+/// A requested push as some push services get it: the members that the event gives for them take the place of those for
+/// all.
+public struct PushVariant: Hashable, Sendable {
+    /// The push services.
+    public var services: Set<PushService>
+    /// The content.
+    public var notification: Notification
+    /// How it is sent.
+    public var options: PushOptions
+
+    /// Creates a variant.
+    public init(services: Set<PushService>, notification: Notification, options: PushOptions) {
+        self.services = services
         self.notification = notification
         self.options = options
     }

@@ -10,6 +10,21 @@ extension Notification {
         for member in Member.allCases { try read(member, of: fields) }
     }
 
+    /// Takes over what an object has for one push service; a member that is `null` is taken away.
+    mutating func change(by fields: FieldReader) throws(EventRejection) {
+        try fields.allowOnly(Self.members)
+        for member in Member.allCases where fields.object[member.name] != nil {
+            switch member {
+            // Read with their key, without which they are refused.
+            case .titleLocArgs: try read(.titleLocKey, of: fields)
+            case .subtitleLocArgs: try read(.subtitleLocKey, of: fields)
+            case .locArgs: try read(.locKey, of: fields)
+            case .data: if fields.value(member.name) == nil { customData = [] } else { try read(member, of: fields) }
+            default: try read(member, of: fields)
+            }
+        }
+    }
+
     static let memberNames = Member.allCases.map(\.name)
 
     private static let members = MemberNames(

@@ -15,10 +15,41 @@ extension RequestedPush {
             notification: try Notification(notification),
             options: try data.reader("options").map { options throws(EventRejection) in try PushOptions(options) }
                 ?? PushOptions())
+        for (name, services) in Self.variantServices {
+            guard let fields = try data.reader(name) else { continue }
+            variants.append(try variant(fields, services))
+        }
+    }
+
+    /// The members of the event that hold what differs, and for which push services; a client that fetches gets what an
+    /// iPhone gets.
+    private static let variantServices: [(StaticString, Set<PushService>)] = [
+        ("apns", [.apns, .courier]), ("android", [.fcm, .adm]), ("webpush", [.webPush]),
+    ]
+    static let variantNames: [StaticString] = variantServices.map(\.0)
+    static let variantMemberNames: [StaticString] = ["notification", "options"]
+    private static let variantMembers = MemberNames(
+        variantMemberNames, neighbors: [("data.notification", Notification.memberNames)])
+
+    /// Reads what differs at some push services.
+    private func variant(_ fields: FieldReader, _ services: Set<PushService>) throws(EventRejection) -> PushVariant {
+        try fields.allowOnly(Self.variantMembers)
+        var variant = PushVariant(services: services, notification: notification, options: options)
+        if let changes = try fields.reader("notification") { try variant.notification.change(by: changes) }
+        if let changes = try fields.reader("options") { try variant.options.change(by: changes) }
+        let kind = (variant.options.pushType ?? NotificationRules.pushType(of: variant.notification)).tokenKind
+        // Another kind of push would go to tokens that do not take it, and these would be called dead.
+        guard kind == tokenKind else {
+            throw EventRejection(
+                .invalidField,
+                "\(fields.path) makes a push to \(kind.rawValue) tokens, and the event is for \(tokenKind.rawValue) "
+                    + "tokens; publish an event of its own for it")
+        }
+        return variant
     }
 
     private static let members = MemberNames(
-        targets + ["app", "notification", "options"],
+        targets + ["app", "notification", "options"] + variantNames,
         neighbors: [
             ("data.notification", Notification.memberNames), ("data.options", PushOptions.memberNames),
         ])
@@ -75,6 +106,23 @@ extension PushOptions {
             expirationSeconds: try options.moment("expiration"),
             collapseID: try options.text("collapseId", .collapseID))
     }
+
+    /// Takes over what an object has for one push service.
+    ///
+    /// The push type decides which tokens are addressed, and the expiration how long the event is kept, so both are the
+    /// event's.
+    fileprivate mutating func change(by options: FieldReader) throws(EventRejection) {
+        try options.allowOnly(Self.changeable)
+        if options.object["priority"] != nil { priority = try Self.priority(options) }
+        if options.object["collapseId"] != nil { collapseID = try options.text("collapseId", .collapseID) }
+    }
+
+    private static let changeable = MemberNames(
+        ["priority", "collapseId"],
+        advice: [
+            "pushType": "it is the same for all push services: data.options.pushType",
+            "expiration": "it is the same for all push services: data.options.expiration",
+        ])
 
     static let memberNames: [StaticString] = ["pushType", "priority", "expiration", "collapseId"]
 

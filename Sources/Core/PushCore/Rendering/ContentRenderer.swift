@@ -149,9 +149,9 @@ public struct ContentRenderer {
         case .record:
             preconditionFailure("what a record event says is its subscriptions' to say")
         case .push(let push):
-            var options = push.options
+            var (notification, options) = push.content(for: routes[route].service)
             if options.expirationSeconds != 0 { options.expirationSeconds = expirationSeconds }
-            return try builders[route].content(of: push.notification, options: options)
+            return try builders[route].content(of: notification, options: options)
         }
     }
 }

@@ -24,8 +24,8 @@ extension ConfigurationKey {
         section: "webpush", name: "known_hosts", kind: .strings, standard: .array([]),
         summary: "Further hosts of push services with the full number of connections.",
         details: """
-            Those of Google, Mozilla, Apple and Microsoft are known. A host that begins with a dot stands for all names \
-            that end so. Unknown hosts get one connection each.
+            Those of Google, Mozilla, Apple and Microsoft are known. A host that begins with a dot stands for all \
+            names that end so. Unknown hosts get one connection each.
             """)
     static let webPushOnlyKnownHosts = ConfigurationKey(
         section: "webpush", name: "only_known_hosts", kind: .boolean, standard: .boolean(false),

@@ -1,3 +1,4 @@
+import APNsSimulator
 import FCMSimulator
 import Notifications
 import PushCore
@@ -89,6 +90,22 @@ struct WorkerFCMTests {
             try await worker.wait(for: "apus_pushes_total", #"service="fcm",outcome="accepted""#, toReach: 4)
             try await worker.wait(for: "apus_pushes_total", #"service="apns",outcome="accepted""#, toReach: 2)
             #expect(try await worker.metric("apus_push_access_token_fetches_total", #"result="granted""#) == 1)
+        }
+    }
+
+    @Test("What the event says for Android alone takes the place of what it says for all")
+    func variant() async throws {
+        try await run { fixture, simulator, worker in
+            let event = TestEvents.pushRequested("p1", to: .topic("news"), notification: #"{"title":"T","body":"B"}"#)
+            let different = #""options":{},"android":{"notification":{"title":"A"},"options":{"priority":5}}"#
+            try await fixture.publish([event.replacing(#""options":{}"#, with: different)])
+            try await simulator.waitForAnswers(2)
+            for message in try await simulator.recorded() {
+                #expect(message.notification == ["title": "A", "body": "B"] && message.priority == "NORMAL")
+            }
+            let push = try #require(try await fixture.accepted(reachingDevices: 1).first)
+            #expect(String(decoding: push.payload, as: UTF8.self).contains(#""title":"T""#))
+            try await worker.wait(for: "apus_pushes_total", #"service="fcm",outcome="accepted""#, toReach: 2)
         }
     }
 
