@@ -90,7 +90,7 @@ let package = Package(
         swiftTarget("HTTP2", in: "Mechanism", ["CNghttp2", "EventLoop", "Crypto"]),
         swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop"]),
         swiftTarget("HTTPServer", in: "Mechanism", ["EventLoop", "Crypto"]),
-        swiftTarget("HTTPClient", in: "Mechanism", ["CCurl"]),
+        swiftTarget("HTTPClient", in: "Mechanism", ["CCurl", "EventLoop", "Essentials"]),
         swiftTarget("ServiceManager", in: "Mechanism", ["EventLoop"]),
 
         // Ring 2: the core. Pure values and state machines.
@@ -237,7 +237,8 @@ let package = Package(
             path: "Tests/Support/SimulatorTestClient", swiftSettings: swiftSettings),
         testTarget(
             "HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit", "TestTraits"]),
-        testTarget("HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
+        testTarget(
+            "HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "EventLoop", "Crypto", "PushTestKit"]),
         testTarget("ServiceManagerTests", in: "Mechanism", ["ServiceManager", "EventLoop", "PushTestKit"]),
         testTarget("HashingTests", in: "Mechanism", ["Hashing", "Crypto", "PushTestKit", "PushCore"]),
         testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "PushTestKit", "JSON"]),

@@ -34,7 +34,7 @@ enum Ring: String, CaseIterable, Comparable {
         "EncryptedContent": ["Crypto"],
         "HTTP2": ["EventLoop", "Crypto"],
         "AMQP": ["EventLoop"],
-        "HTTPClient": ["EventLoop"],
+        "HTTPClient": ["EventLoop", "Essentials"],
         "HTTPServer": ["EventLoop", "Crypto"],
         "ServiceManager": ["EventLoop"],
         "APNsTransport": ["ServiceClient"],

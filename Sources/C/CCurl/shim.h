@@ -77,3 +77,88 @@ static inline int ccurl_exchange(const struct ccurl_request *request, struct ccu
     }
     return (int)code;
 }
+
+// One POST of the multi interface. The callbacks get `context`.
+struct ccurl_post {
+    const char *url;
+    // What the connection is made to in place of the URL's host, "::ADDRESS:PORT"; null for what the name resolves to.
+    struct curl_slist *connect_to;
+    struct curl_slist *headers;
+    curl_off_t body_count;
+    // Empty for the system's trust anchors alone.
+    const char *ca_file;
+    // Empty for none.
+    const char *proxy;
+    // `Proxy-Authorization: …`, for the proxy alone; null for none.
+    struct curl_slist *proxy_headers;
+    // 1 to end when the connection is made, before anything is sent.
+    long connects_only;
+    long connect_timeout_milliseconds;
+    long connection_age_seconds_maximum;
+    void *context;
+    curl_read_callback read;
+    curl_write_callback write_header;
+    curl_write_callback write_body;
+    // Of CURL_ERROR_SIZE bytes.
+    char *problem;
+};
+
+static inline CURLcode ccurl_set_post(CURL *handle, const struct ccurl_post *post) {
+    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, post->problem);
+    curl_easy_setopt(handle, CURLOPT_PRIVATE, post->context);
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "https");
+    curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
+    // Without this, the end of a request waits for its look-up of a name.
+    curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+    curl_easy_setopt(handle, CURLOPT_USERAGENT, "apus");
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, post->connect_timeout_milliseconds);
+    curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, post->connection_age_seconds_maximum);
+    curl_easy_setopt(handle, CURLOPT_PROXY, post->proxy);
+    curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(handle, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+    curl_easy_setopt(handle, CURLOPT_PROXYHEADER, post->proxy_headers);
+    curl_easy_setopt(handle, CURLOPT_CONNECT_TO, post->connect_to);
+    if (post->ca_file[0] != 0) curl_easy_setopt(handle, CURLOPT_CAINFO, post->ca_file);
+    curl_easy_setopt(handle, CURLOPT_CONNECT_ONLY, post->connects_only);
+    curl_easy_setopt(handle, CURLOPT_POST, 1L);
+    // The body comes from a callback, and nothing can rewind it: libcurl cannot send it twice on its own account.
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, post->body_count);
+    curl_easy_setopt(handle, CURLOPT_READFUNCTION, post->read);
+    curl_easy_setopt(handle, CURLOPT_READDATA, post->context);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, post->write_header);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, post->context);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, post->write_body);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, post->context);
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, post->headers);
+    return curl_easy_setopt(handle, CURLOPT_URL, post->url);
+}
+
+// The `context` of a POST.
+static inline void *ccurl_context(CURL *handle) {
+    char *context = NULL;
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &context);
+    return context;
+}
+
+// How many connections were made for it.
+static inline long ccurl_connection_count(CURL *handle) {
+    long count = 0;
+    curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &count);
+    return count;
+}
+
+static inline CURLMcode ccurl_set_multi(
+    CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context,
+    long host_connections_maximum, long connections_maximum) {
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, host_connections_maximum);
+    curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_maximum);
+    return curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, connections_maximum);
+}

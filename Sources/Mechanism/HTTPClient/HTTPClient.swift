@@ -23,7 +23,7 @@ public struct HTTPClient: Sendable {
     }
 
     /// libcurl asks for this once in a process, before it is used.
-    private static let isSetUp = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    static let isSetUp = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     /// The user's name; empty for none.
     public var user = ""
