@@ -111,7 +111,8 @@ let package = Package(
         swiftTarget(
             "ServiceClient", in: "Adapters",
             [
-                "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications", "ConnectionPool",
+                "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPClient", "JSON", "Essentials", "Notifications",
+                "ConnectionPool",
             ]),
         swiftTarget(
             "APNsTransport", in: "Adapters",
@@ -272,7 +273,11 @@ let package = Package(
                 "PushTestKit", "Notifications", "ConnectionPool", "Essentials", "JSON",
             ]),
         testTarget(
-            "ServiceClientTests", in: "Adapters", ["ServiceClient", "Essentials", "Notifications", "PushTestKit"]),
+            "ServiceClientTests", in: "Adapters",
+            [
+                "ServiceClient", "HTTPClient", "HTTPServer", "Crypto", "Metrics", "Essentials", "PushTestKit",
+                "Notifications",
+            ]),
         testTarget(
             "WebPushTransportTests", in: "Adapters",
             [

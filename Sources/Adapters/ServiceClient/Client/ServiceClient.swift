@@ -80,7 +80,7 @@ public final class ServiceClient: PushTransport {
         state.withLock { $0.instruments }.map { app, metrics in
             (
                 app, metrics.mainConnections.open.value + metrics.quarantineConnections.open.value,
-                metrics.openStreams.value
+                metrics.requests.openStreams.value
             )
         }
     }

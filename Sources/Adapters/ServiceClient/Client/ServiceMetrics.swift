@@ -13,14 +13,8 @@ struct ServiceMetrics: Sendable {
 
     let mainConnections: Connections
     let quarantineConnections: Connections
-    let openStreams: Gauge
-    let waiting: Gauge
-    let connectsReady: Counter
-    let connectsFailed: Counter
-    let connectionsLost: Counter
+    let requests: RequestMetrics
     let goAways: Counter
-    let ambiguous: Counter
-    let notProcessed: Counter
     let openedForStreams: Counter
     let openedForWindow: Counter
     let grownInVain: Counter
@@ -34,29 +28,9 @@ struct ServiceMetrics: Sendable {
         let labels = [MetricsRegistry.Label("app", app), .init("service", service.rawValue)]
         mainConnections = Self.connections(of: .main, labels, registry)
         quarantineConnections = Self.connections(of: .quarantine, labels, registry)
-        openStreams = registry.gauge(
-            "apus_push_open_streams", help: "Pushes that a push service has been sent and has not answered yet.",
-            labels: labels)
-        waiting = registry.gauge(
-            "apus_push_waiting_pushes", help: "Pushes that wait for a free stream to their push service.",
-            labels: labels)
-        let connectsHelp = "Attempts to connect to a push service, by outcome."
-        connectsReady = registry.counter(
-            "apus_push_connects_total", help: connectsHelp, labels: labels + [.init("outcome", "ready")])
-        connectsFailed = registry.counter(
-            "apus_push_connects_total", help: connectsHelp, labels: labels + [.init("outcome", "failed")])
-        connectionsLost = registry.counter(
-            "apus_push_connections_lost_total", help: "Connections to a push service that ended unexpectedly.",
-            labels: labels)
+        requests = RequestMetrics(app: app, service: service, registry: registry)
         goAways = registry.counter(
             "apus_push_goaways_total", help: "Connections that a push service asked to replace (GOAWAY).",
-            labels: labels)
-        ambiguous = registry.counter(
-            "apus_push_attempts_ambiguous_total",
-            help: "Attempts without an answer that may have been processed; each may have made a duplicate.",
-            labels: labels)
-        notProcessed = registry.counter(
-            "apus_push_attempts_not_processed_total", help: "Attempts that the push service certainly did not process.",
             labels: labels)
         openCircuits = registry.gauge(
             "apus_push_open_circuits", help: "Pools that have failed to connect many times in a row.",
@@ -94,5 +68,41 @@ struct ServiceMetrics: Sendable {
         return Connections(
             connecting: gauge("connecting"), proving: gauge("proving"), open: gauge("open"),
             draining: gauge("draining"))
+    }
+}
+
+/// The instruments of an app at a push service that do not depend on the version of HTTP.
+struct RequestMetrics: Sendable {
+    let openStreams: Gauge
+    let waiting: Gauge
+    let connectsReady: Counter
+    let connectsFailed: Counter
+    let connectionsLost: Counter
+    let ambiguous: Counter
+    let notProcessed: Counter
+
+    init(app: String, service: PushService, registry: MetricsRegistry) {
+        let labels = [MetricsRegistry.Label("app", app), .init("service", service.rawValue)]
+        openStreams = registry.gauge(
+            "apus_push_open_streams", help: "Pushes that a push service has been sent and has not answered yet.",
+            labels: labels)
+        waiting = registry.gauge(
+            "apus_push_waiting_pushes", help: "Pushes that wait for a free stream to their push service.",
+            labels: labels)
+        let connectsHelp = "Attempts to connect to a push service, by outcome."
+        connectsReady = registry.counter(
+            "apus_push_connects_total", help: connectsHelp, labels: labels + [.init("outcome", "ready")])
+        connectsFailed = registry.counter(
+            "apus_push_connects_total", help: connectsHelp, labels: labels + [.init("outcome", "failed")])
+        connectionsLost = registry.counter(
+            "apus_push_connections_lost_total", help: "Connections to a push service that ended unexpectedly.",
+            labels: labels)
+        ambiguous = registry.counter(
+            "apus_push_attempts_ambiguous_total",
+            help: "Attempts without an answer that may have been processed; each may have made a duplicate.",
+            labels: labels)
+        notProcessed = registry.counter(
+            "apus_push_attempts_not_processed_total", help: "Attempts that the push service certainly did not process.",
+            labels: labels)
     }
 }

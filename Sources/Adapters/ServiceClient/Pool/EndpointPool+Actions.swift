@@ -127,10 +127,10 @@ extension EndpointPool {
         switch ending {
         case .notProcessed(let cause):
             if cause == .waitedTooLong { hasWaitedInVain = true }
-            log.metrics.notProcessed.add()
+            log.metrics.requests.notProcessed.add()
             report(push: push, .notProcessed(text(cause)), submittedNanoseconds: nil)
         case .ambiguous(let cause):
-            log.metrics.ambiguous.add()
+            log.metrics.requests.ambiguous.add()
             report(push: push, .ambiguous(text(cause)), submittedNanoseconds: nil)
         }
     }

@@ -155,7 +155,7 @@ final class EndpointPool {
         for push in pool.waitingGivenUp() {
             switch problem {
             case .unavailable(let reason):
-                log.metrics.notProcessed.add()
+                log.metrics.requests.notProcessed.add()
                 report(push: push, .notProcessed(reason), submittedNanoseconds: nil)
             case .refused(let reason):
                 report(push: push, .answered(PushAnswer(status: 401, reason: reason)), submittedNanoseconds: nil)

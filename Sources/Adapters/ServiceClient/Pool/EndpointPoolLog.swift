@@ -35,21 +35,21 @@ struct EndpointPoolLog {
     }
 
     func ready(address: String, streamsMaximum: Int) {
-        metrics.connectsReady.add()
+        metrics.requests.connectsReady.add()
         log(
             .info, "push.connection.ready",
             [.field("address", address), .field("streamsMaximum", streamsMaximum)])
     }
 
     func failed(reason: String, hint: String?) {
-        metrics.connectsFailed.add()
+        metrics.requests.connectsFailed.add()
         log(
             .warning, "push.connection.failed",
             [.field("reason", reason)] + (hint.map { [.field("hint", $0)] } ?? []))
     }
 
     func lost(address: String, reason: String) {
-        metrics.connectionsLost.add()
+        metrics.requests.connectionsLost.add()
         log(.warning, "push.connection.lost", [.field("address", address), .field("reason", reason)])
     }
 
@@ -86,8 +86,8 @@ struct EndpointPoolLog {
 
     func changed(from old: Sizes, to new: Sizes) {
         if new.states != old.states { statesChanged(from: old.states, to: new.states) }
-        if new.streams != old.streams { metrics.openStreams.add(new.streams - old.streams) }
-        if new.waiting != old.waiting { metrics.waiting.add(new.waiting - old.waiting) }
+        if new.streams != old.streams { metrics.requests.openStreams.add(new.streams - old.streams) }
+        if new.waiting != old.waiting { metrics.requests.waiting.add(new.waiting - old.waiting) }
         if new.isCircuitOpen != old.isCircuitOpen { metrics.openCircuits.add(new.isCircuitOpen ? 1 : -1) }
         if new.counts != old.counts { countsChanged(from: old.counts, to: new.counts) }
     }

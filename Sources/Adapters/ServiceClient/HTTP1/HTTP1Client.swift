@@ -1,0 +1,121 @@
+public import EventLoop
+internal import HTTPClient
+public import Metrics
+public import Notifications
+internal import Synchronization
+
+/// Sends pushes to push services that speak HTTP/1.1 only, with libcurl over connections that are kept.
+///
+/// It is `ServiceClient` for such services: all of it runs on one event loop of its own, and every push gets exactly
+/// one result. A request costs several times as much as one over HTTP/2, and each occupies a connection, so services
+/// that speak HTTP/2 go there.
+///
+/// A push whose request was not sent waits for the next connection by itself, until its deadline; one whose
+/// authorization had expired is sent once more.
+///
+/// A client has to be closed.
+public final class HTTP1Client: PushTransport {
+    private struct State {
+        var handler: (any PushTransportHandler)?
+        var isClosed = false
+    }
+
+    /// The loop that carries the connections.
+    public let loop: EventLoop
+    private let core: LoopBound<HTTP1ClientCore>
+    private let state = Mutex(State())
+
+    /// Prepares a client; it connects when it is started.
+    ///
+    /// - Parameters:
+    ///   - routes: the routes; the index of a route in this array is the `route` of a `PushRequest`.
+    ///   - loopName: the name of the loop's thread.
+    ///   - logger: where failures are logged.
+    ///   - metrics: where the client's instruments are made.
+    ///   - closeTimeoutNanoseconds: the longest time that `close` waits for answers to pushes in flight.
+    ///   - seed: the seed of the jitter; nil draws one.
+    /// - Throws: `ServiceError` with `systemFailed` if there is no thread, or libcurl cannot be set up.
+    public init(
+        routes: [HTTP1Route], loopName: String, logger: Logger, metrics: MetricsRegistry,
+        closeTimeoutNanoseconds: UInt64 = 5_000_000_000, seed: UInt64? = nil
+    ) throws(ServiceError) {
+        let loop: EventLoop
+        do throws(EventLoopError) {
+            loop = try EventLoop(name: loopName)
+        } catch {
+            throw ServiceError(.systemFailed, "the client \(loopName) cannot have a thread of its own: \(error)")
+        }
+        self.loop = loop
+        let http: HTTPMultiClient
+        do throws(HTTPClient.Failure) {
+            http = try HTTPMultiClient(loop: loop, limits: Self.limits(routes))
+        } catch {
+            loop.stopAndJoin()
+            throw ServiceError(.systemFailed, "the client \(loopName) cannot be used: \(error)")
+        }
+        let core = HTTP1ClientCore(
+            loop: loop, http: http, closeTimeoutNanoseconds: closeTimeoutNanoseconds, routes: routes,
+            logs: routes.map { HTTP1RouteLog(route: $0, logger: logger, metrics: metrics) },
+            seed: seed ?? UInt64.random(in: 0...UInt64.max))
+        self.core = LoopBound(core, to: loop)
+        var observed: [any Authorizer] = []
+        for authorizer in routes.map(\.authorizer) where !observed.contains(where: { $0 === authorizer }) {
+            observed.append(authorizer)
+            // The authorizer may outlive the client, whose loop takes nothing after its end.
+            authorizer.observe { [loop, core = self.core] in loop.submit { core.value.authorizationChanged() } }
+        }
+    }
+
+    /// As many connections as all routes may use at once, and one for a probe of each.
+    private static func limits(_ routes: [HTTP1Route]) -> HTTPMultiClient.Limits {
+        var limits = HTTPMultiClient.Limits()
+        let connections = routes.reduce(0) { $0 + max(1, $1.limits.concurrentRequestsMaximum) + 1 }
+        limits.connectionsPerHostMaximum = connections
+        limits.connectionsMaximum = connections
+        return limits
+    }
+
+    /// Begins to connect; results go to the handler.
+    public func start(handler: any PushTransportHandler) {
+        state.withLock { state in
+            guard state.handler == nil, !state.isClosed else { return }
+            state.handler = handler
+            loop.submit { [core] in core.value.start(handler: handler) }
+        }
+    }
+
+    /// Sends pushes; each gets exactly one result.
+    ///
+    /// After `close` they end at once as not processed, on the caller's thread.
+    public func send(_ requests: [PushRequest]) {
+        guard !requests.isEmpty else { return }
+        let handler = state.withLock { state -> (any PushTransportHandler)? in
+            guard state.isClosed else {
+                loop.submit { [core] in core.value.send(requests) }
+                return nil
+            }
+            return state.handler
+        }
+        handler?.pushesEnded(
+            requests.map {
+                PushResult(
+                    identifier: $0.identifier, outcome: .notProcessed("the transport is closed"),
+                    durationNanoseconds: 0)
+            })
+    }
+
+    /// Closes every connection after a bounded wait for the answers to pushes in flight, and ends the loop.
+    ///
+    /// Pushes that wait end at once as not processed, unanswered ones as ambiguous. A second call returns at once.
+    public func close() async {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return }
+        await withCheckedContinuation { continuation in
+            loop.submit { [core] in core.value.close { continuation.resume() } }
+        }
+        loop.stopAndJoin()
+    }
+}

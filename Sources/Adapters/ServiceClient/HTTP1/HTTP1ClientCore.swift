@@ -1,0 +1,141 @@
+internal import EventLoop
+internal import HTTPClient
+import Notifications
+
+/// The part of an `HTTP1Client` that lives on its loop: the routes, the results of the tick, and the one timer.
+final class HTTP1ClientCore {
+    let loop: EventLoop
+    private let http: HTTPMultiClient
+    private let closeTimeoutNanoseconds: UInt64
+    private var pools: [HTTP1RoutePool] = []
+    private var handler: (any PushTransportHandler)?
+    private var results: [PushResult] = []
+    private var routeChanges: [RouteChange] = []
+    private var isTouched = false
+    private var timer: EventLoop.Timer?
+    private var timerDueNanoseconds: UInt64 = .max
+    private var whenClosed: (() -> Void)?
+    private var isClosed = false
+
+    init(
+        loop: EventLoop, http: HTTPMultiClient, closeTimeoutNanoseconds: UInt64, routes: [HTTP1Route],
+        logs: [HTTP1RouteLog], seed: UInt64
+    ) {
+        self.loop = loop
+        self.http = http
+        self.closeTimeoutNanoseconds = closeTimeoutNanoseconds
+        pools = zip(routes, logs).enumerated().map { index, part in
+            HTTP1RoutePool(index: index, route: part.0, log: part.1, owner: self, seed: seed &+ UInt64(index))
+        }
+    }
+
+    func start(handler: any PushTransportHandler) {
+        self.handler = handler
+        for pool in pools { pool.start() }
+        touch()
+    }
+
+    func send(_ requests: [PushRequest]) {
+        let now = loop.nowNanoseconds
+        for request in requests {
+            guard pools.indices.contains(request.route) else {
+                report(
+                    PushResult(
+                        identifier: request.identifier, outcome: .notProcessed("there is no such route"),
+                        durationNanoseconds: 0))
+                continue
+            }
+            pools[request.route].send(request, nowNanoseconds: now)
+        }
+        touch()
+    }
+
+    /// An authorizer may have something new.
+    func authorizationChanged() {
+        for pool in pools { pool.authorizationChanged() }
+        touch()
+    }
+
+    func post(_ request: PostRequest, ended: @escaping (PostOutcome) -> Void) { http.post(request, ended: ended) }
+
+    func probe(_ destination: PostDestination, ended: @escaping (PostFailure?) -> Void) {
+        http.probe(destination, ended: ended)
+    }
+
+    // MARK: The tick
+
+    /// Something happened in this tick, so that its end has work to do.
+    func touch() {
+        guard !isTouched, !isClosed else { return }
+        isTouched = true
+        loop.atEndOfTick { [weak self] in self?.tickEnded() }
+    }
+
+    func report(_ result: PushResult) {
+        results.append(result)
+        touch()
+    }
+
+    /// Whether a route leads to its push service has become known, or has changed.
+    func routeChanged(_ change: RouteChange) { routeChanges.append(change) }
+
+    private func tickEnded() {
+        isTouched = false
+        for pool in pools { pool.tickEnded() }
+        // Reported before the results, because the receiver of an unprocessed push may ask whether to send it again.
+        if !routeChanges.isEmpty {
+            let changes = routeChanges
+            routeChanges = []
+            handler?.routesChanged(changes)
+        }
+        if !results.isEmpty {
+            let batch = results
+            results = []
+            handler?.pushesEnded(batch)
+        }
+        armTimer()
+        checkClosed()
+    }
+
+    private func armTimer() {
+        let due = pools.reduce(UInt64.max) { min($0, $1.dueNanoseconds) }
+        // An early timer does no harm: it finds nothing due and is set again.
+        guard due < timerDueNanoseconds else { return }
+        if let timer { loop.cancel(timer) }
+        timerDueNanoseconds = due
+        let now = loop.nowNanoseconds
+        timer = loop.schedule(afterNanoseconds: due > now ? due - now : 0) { [weak self] in self?.timerFired() }
+    }
+
+    private func timerFired() {
+        timer = nil
+        timerDueNanoseconds = .max
+        touch()
+    }
+
+    // MARK: Closing
+
+    func close(whenClosed: @escaping () -> Void) {
+        self.whenClosed = whenClosed
+        for pool in pools { pool.close() }
+        loop.schedule(afterNanoseconds: closeTimeoutNanoseconds) { [weak self] in
+            self?.http.close()
+            self?.touch()
+        }
+        touch()
+    }
+
+    private func checkClosed() {
+        guard let whenClosed, results.isEmpty, !isTouched else { return }
+        // A probe ends with the client.
+        guard pools.allSatisfy(\.isIdle) else { return }
+        isClosed = true
+        self.whenClosed = nil
+        http.close()
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        handler = nil
+        pools = []
+        whenClosed()
+    }
+}

@@ -1,0 +1,212 @@
+internal import EventLoop
+internal import HTTPClient
+import Notifications
+
+/// The shell around one `HTTP1RouteMachine`: sends what it lets out, and keeps the requests that it knows by number.
+///
+/// Lives on the client's loop.
+final class HTTP1RoutePool {
+    private struct Sent {
+        let request: PushRequest
+        var submittedNanoseconds: UInt64 = 0
+        var generation: UInt64 = 0
+    }
+
+    private let route: HTTP1Route
+    private let destination: PostDestination
+    private let index: Int
+    private unowned let owner: HTTP1ClientCore
+    private let adapter: any HTTP1Adapter
+    private var machine: HTTP1RouteMachine
+    private var log: HTTP1RouteLog
+    private var authorization = PoolAuthorization()
+    private var sent: [Sent?] = []
+    private var lastFailure = ""
+    private var reportedReachable: Bool?
+
+    init(index: Int, route: HTTP1Route, log: HTTP1RouteLog, owner: HTTP1ClientCore, seed: UInt64) {
+        self.index = index
+        self.route = route
+        self.owner = owner
+        self.log = log
+        destination = route.destination
+        adapter = route.makeAdapter()
+        machine = HTTP1RouteMachine(limits: route.limits, hasManyOrigins: route.hasManyOrigins, seed: seed)
+    }
+
+    /// Whether nothing is under way and nothing waits.
+    var isIdle: Bool { machine.isIdle }
+
+    /// When `tickEnded` has to be called, even if nothing happens.
+    var dueNanoseconds: UInt64 { min(machine.wakeUpNanoseconds, authorization.recheckNanoseconds) }
+
+    /// Has the authorization fetched, so that the first push finds it, and its problems show at the start.
+    func start() { checkAuthorization(owner.loop.nowNanoseconds) }
+
+    /// Takes in one push; the end of the tick sends it.
+    func send(_ request: PushRequest, nowNanoseconds: UInt64) {
+        guard let push = machine.arrived(nowNanoseconds: nowNanoseconds) else {
+            let reason = machine.isClosing ? "the transport is closing" : "too many pushes wait for \(title)"
+            log.notProcessed(1)
+            return owner.report(
+                PushResult(identifier: request.identifier, outcome: .notProcessed(reason), durationNanoseconds: 0))
+        }
+        if push == sent.count { sent.append(Sent(request: request)) } else { sent[push] = Sent(request: request) }
+    }
+
+    /// The authorizer may have something new.
+    func authorizationChanged() { authorization.mayHaveChanged() }
+
+    /// The transport closes: what waits ends, and what is under way may still be answered.
+    func close() {
+        machine.close()
+        endNotProcessed(machine.abandonWaiting(), "the transport is closing")
+    }
+
+    /// Does what has become due, and sends what can be sent.
+    func tickEnded() {
+        let now = owner.loop.nowNanoseconds
+        endNotProcessed(machine.expired(nowNanoseconds: now), waitedReason)
+        if machine.waitingCount > 0 || authorization.isUnavailable { checkAuthorization(now) }
+        if machine.beginsProbe(nowNanoseconds: now) { probe() }
+        submitWaiting(now)
+        log.sizes(inFlight: machine.inFlightCount, waiting: machine.waitingCount)
+        reportReachability()
+    }
+
+    private var title: String { route.service.title }
+
+    private var waitedReason: String {
+        let cause = authorization.current == nil ? authorization.problem?.reason ?? "there is no authorization" : nil
+        let details = cause ?? lastFailure
+        return "no request to \(title) could begin in time" + (details.isEmpty ? "" : "; \(details)")
+    }
+
+    // MARK: Authorization
+
+    private func checkAuthorization(_ nowNanoseconds: UInt64) {
+        guard !machine.isClosing, authorization.isDue(nowNanoseconds: nowNanoseconds) else { return }
+        take(route.authorizer.authorization())
+    }
+
+    private func take(_ state: AuthorizationState) {
+        let before = authorization.problem
+        _ = authorization.answered(state)
+        if let problem = authorization.problem, problem != before { log.authorizationMissing(reason: problem.reason) }
+    }
+
+    /// Ends the pushes that wait if none of them can be authenticated: RabbitMQ keeps them better than memory does.
+    private func endHopeless() {
+        guard let problem = authorization.hopeless else { return }
+        let waiting = machine.abandonWaiting()
+        switch problem {
+        case .unavailable(let reason): endNotProcessed(waiting, reason)
+        case .refused(let reason):
+            for push in waiting { report(push, .answered(PushAnswer(status: 401, reason: reason))) }
+        }
+    }
+
+    // MARK: Requests
+
+    private func submitWaiting(_ nowNanoseconds: UInt64) {
+        guard machine.waitingCount > 0 else { return }
+        guard let current = authorization.current else { return endHopeless() }
+        while let push = machine.next() { submit(push, current, nowNanoseconds) }
+    }
+
+    private func submit(_ push: Int, _ authorization: Authorization, _ nowNanoseconds: UInt64) {
+        guard let request = sent[push]?.request else { return machine.ended(push) }
+        sent[push]?.submittedNanoseconds = nowNanoseconds
+        sent[push]?.generation = authorization.generation
+        var post = adapter.request(
+            for: request, authorization: authorization.headerValue, destination: destination,
+            nowSeconds: WallClock.nowMilliseconds() / 1_000)
+        post.timeoutNanoseconds = route.limits.deadlineNanoseconds
+        owner.post(post) { [self] outcome in
+            ended(push, outcome)
+            owner.touch()
+        }
+    }
+
+    private func ended(_ push: Int, _ outcome: PostOutcome) {
+        switch outcome {
+        case .answered(let answer): answered(push, answer)
+        case .notSent(let failure) where failure.kind == .requestInvalid:
+            // Sending it again would end in the same way.
+            machine.ended(push)
+            report(push, .answered(PushAnswer(status: 400, reason: "the request is invalid: \(failure.description)")))
+        case .notSent(let failure):
+            lastFailure = failure.description
+            log.failed(failure.description)
+            guard machine.notSent(push, nowNanoseconds: owner.loop.nowNanoseconds) == .ends else { return }
+            log.notProcessed(1)
+            report(push, .notProcessed(failure.description))
+        case .ambiguous(let failure):
+            machine.ended(push)
+            log.ambiguous(failure)
+            report(push, .ambiguous(failure.description))
+        }
+    }
+
+    private func answered(_ push: Int, _ answer: PostAnswer) {
+        guard let entry = sent[push] else { return machine.answered(push) }
+        if answer.isOnNewConnection { log.connected() }
+        let full = adapter.answer(answer, to: entry.request, nowSeconds: WallClock.nowMilliseconds() / 1_000)
+        if adapter.meaning(of: full).contains(.authorizationExpired), isRenewed(after: entry.generation) {
+            log.authorizationRefused(reason: full.reason)
+            if machine.unauthorized(push) == .waits { return }
+        } else {
+            machine.answered(push)
+        }
+        report(push, .answered(full))
+    }
+
+    /// Whether another authorization can be had than the one that was refused.
+    private func isRenewed(after generation: UInt64) -> Bool {
+        let renewed = route.authorizer.authorizationExpired(generation: generation)
+        take(renewed)
+        switch renewed {
+        case .ready(let newest): return newest.generation > generation
+        case .pending: return true
+        case .unavailable, .refused: return false
+        }
+    }
+
+    // MARK: Probes
+
+    private func probe() {
+        owner.probe(destination) { [self] failure in
+            machine.probed(isSuccess: failure == nil, nowNanoseconds: owner.loop.nowNanoseconds)
+            if let failure, failure.kind != .closed {
+                lastFailure = failure.description
+                log.failed(failure.description)
+            }
+            owner.touch()
+        }
+    }
+
+    /// Says whether the route leads to its push service, when that changes.
+    private func reportReachability() {
+        guard !machine.isClosing else { return }
+        let isReachable = authorization.isUnavailable ? false : machine.isReachable
+        guard let isReachable, isReachable != reportedReachable else { return }
+        reportedReachable = isReachable
+        owner.routeChanged(RouteChange(route: index, isReachable: isReachable))
+    }
+
+    // MARK: Results
+
+    private func endNotProcessed(_ pushes: [Int], _ reason: String) {
+        log.notProcessed(pushes.count)
+        for push in pushes { report(push, .notProcessed(reason)) }
+    }
+
+    private func report(_ push: Int, _ outcome: PushOutcome) {
+        guard let entry = sent[push] else { return }
+        sent[push] = nil
+        let now = owner.loop.nowNanoseconds
+        let duration = entry.submittedNanoseconds == 0 ? 0 : now &- min(now, entry.submittedNanoseconds)
+        owner.report(
+            PushResult(identifier: entry.request.identifier, outcome: outcome, durationNanoseconds: duration))
+    }
+}
