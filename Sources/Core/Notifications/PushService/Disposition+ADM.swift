@@ -1,6 +1,7 @@
-/// The reasons of Amazon Device Messaging that decide what becomes of a push.
+/// The reasons of Amazon Device Messaging.
 ///
-/// Source: Amazon, "Send a message" (ADM), its table of errors.
+/// Source: Amazon, "Send a message" (ADM), its table of errors; the words are the same in the clients of ADM that were
+/// read (pigeon, adm-erlang, rpush, uniqush-push).
 public enum ADMReason {
     /// The app was uninstalled, or it unregistered.
     public static let unregistered = "Unregistered"
@@ -10,6 +11,24 @@ public enum ADMReason {
     public static let rateExceeded = "MaxRateExceeded"
     /// The access token is no longer valid.
     public static let accessTokenExpired = "AccessTokenExpired"
+    /// `data` is no object of texts.
+    public static let invalidData = "InvalidData"
+    /// `consolidationKey` is too long.
+    public static let invalidConsolidationKey = "InvalidConsolidationKey"
+    /// `expiresAfter` is out of range.
+    public static let invalidExpiration = "InvalidExpiration"
+    /// `md5` is not that of the data.
+    public static let invalidChecksum = "InvalidChecksum"
+    /// The header `x-amzn-type-version` names no type that ADM knows.
+    public static let invalidType = "InvalidType"
+    /// The data is larger than 6 KB.
+    public static let messageTooLarge = "MessageTooLarge"
+
+    /// All of them.
+    public static let all = [
+        unregistered, invalidRegistrationID, rateExceeded, accessTokenExpired, invalidData, invalidConsolidationKey,
+        invalidExpiration, invalidChecksum, invalidType, messageTooLarge,
+    ]
 }
 
 extension Disposition {
