@@ -201,6 +201,9 @@ let package = Package(
                 "PushServiceSimulator", "EncryptedContent", "HTTPServer", "EventLoop", "Crypto", "HTTP2", "JSON",
                 "Hashing", "Essentials",
             ]),
+        swiftTarget(
+            "ADMSimulator", in: "Support",
+            ["PushServiceSimulator", "HTTPServer", "EventLoop", "Crypto", "JSON", "Hashing", "Essentials"]),
         // The arrivals, events, books and reports of `apus load`: values only.
         swiftTarget("LoadGenerator", in: "Support", ["JSON", "Essentials"]),
         swiftTarget(
@@ -303,6 +306,9 @@ let package = Package(
                 "WebPushSimulator", "PushServiceSimulator", "SimulatorTestClient", "EncryptedContent", "Crypto",
                 "EventLoop", "JSON", "PushTestKit", "Essentials", "TestTraits", "RegistryAPI", "Notifications",
             ], exclude: ["Scripts"]),
+        testTarget(
+            "ADMSimulatorTests", in: "Support",
+            ["ADMSimulator", "PushServiceSimulator", "HTTPServer", "PushTestKit"]),
         testTarget(
             "LoadGeneratorTests", in: "Support",
             ["LoadGenerator", "PushCore", "JSON", "PushTestKit", "Notifications"]),

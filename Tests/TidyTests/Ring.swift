@@ -46,6 +46,7 @@ enum Ring: String, CaseIterable, Comparable {
         "APNsSimulator": ["PushServiceSimulator"],
         "FCMSimulator": ["PushServiceSimulator"],
         "WebPushSimulator": ["PushServiceSimulator"],
+        "ADMSimulator": ["PushServiceSimulator"],
     ]
 
     static func of(_ target: String) -> Ring? {

@@ -1,0 +1,79 @@
+import Crypto
+import HTTPServer
+import PushServiceSimulator
+
+/// A server that treats its clients as Amazon Device Messaging and Amazon's token endpoint do, on this machine.
+///
+/// One address serves `POST /messaging/registrations/{registrationID}/messages` and `POST /auth/O2/token` by HTTP/1.1
+/// over TLS. It is as strict as Amazon's pages allow, so that a sender that passes here also passes at Amazon. Its
+/// certificate is made at start; a sender has to trust `trustAnchorPEM`.
+public final class ADMSimulator: Sendable {
+    /// The certificate that senders have to trust, in PEM.
+    public let trustAnchorPEM: String
+
+    private let handler: ADMHandler
+    private let server: HTTPServer
+
+    private init(handler: ADMHandler, server: HTTPServer, trustAnchorPEM: String) {
+        self.handler = handler
+        self.server = server
+        self.trustAnchorPEM = trustAnchorPEM
+    }
+
+    /// The port that it listens on.
+    public var port: UInt16 { server.port }
+
+    /// Starts a simulator, which runs until `stop()`.
+    ///
+    /// - Parameter configuration: the simulator's properties.
+    /// - Returns: the running simulator.
+    /// - Throws: `SimulatorError` if a value is out of range or the address cannot be listened on; `CryptoError` if the
+    ///   system has no randomness.
+    public static func start(_ configuration: ADMSimulatorConfiguration) throws -> ADMSimulator {
+        try configuration.validate()
+        let identity =
+            try configuration.identity
+            ?? ServingConfiguration.makeIdentity(nowSeconds: configuration.wallClockMilliseconds() / 1_000)
+        var serving = HTTPServerConfiguration(
+            name: "adm-simulator", settingName: "port", host: configuration.host, port: configuration.port,
+            identity: identity)
+        serving.connectionsMaximum = 1_024
+        serving.idleSecondsMaximum = 60
+        let handler = ADMHandler(configuration)
+        do throws(HTTPServerError) {
+            let server = try HTTPServer(configuration: serving, handler: handler)
+            return ADMSimulator(handler: handler, server: server, trustAnchorPEM: identity.certificateChainPEM)
+        } catch {
+            throw SimulatorError(.listenFailed, "cannot listen: \(error)")
+        }
+    }
+
+    // MARK: Changes
+
+    /// Puts a whole script in the place of the present one; all registration IDs begin with their first steps again.
+    public func replaceScript(by script: RegistrationScript) { handler.script.replace(by: script) }
+
+    /// Lets all access tokens that were given out expire at once.
+    public func revokeAccessTokens() { handler.tokens.revokeAll() }
+
+    /// Answers the next requests for an access token in another way, one after the other.
+    public func add(_ faults: [ADMTokenFault]) { handler.tokens.add(faults) }
+
+    // MARK: Numbers
+
+    /// The numbers so far.
+    public func summary() -> ADMSummary { handler.summary() }
+
+    /// The answered messages, oldest first, as many as `recordsInMemoryMaximum` allows.
+    public func recorded() -> [RecordedADMMessage] { handler.log.records }
+
+    /// Closes all connections and ends the thread.
+    ///
+    /// - Returns: the final numbers.
+    @discardableResult
+    public func stop() -> ADMSummary {
+        handler.releaseUnanswered()
+        server.stop()
+        return summary()
+    }
+}
