@@ -121,6 +121,9 @@ let package = Package(
                 "ConnectionPool",
             ]),
         swiftTarget(
+            "ADMTransport", in: "Adapters",
+            ["ServiceClient", "Metrics", "HTTPClient", "JSON", "Essentials", "Notifications"]),
+        swiftTarget(
             "FCMTransport", in: "Adapters",
             [
                 "ServiceClient", "EventLoop", "HTTPClient", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
@@ -266,6 +269,18 @@ let package = Package(
                 "EventLoop", "Metrics", "PushTestKit", "Notifications", "ConnectionPool", "Essentials",
             ]),
         testTarget(
+            "ServiceClientTests", in: "Adapters",
+            [
+                "ServiceClient", "HTTPClient", "HTTPServer", "Crypto", "Metrics", "Essentials", "PushTestKit",
+                "Notifications",
+            ]),
+        testTarget(
+            "ADMTransportTests", in: "Adapters",
+            [
+                "ADMTransport", "ADMSimulator", "ServiceClient", "HTTPClient", "Essentials", "Metrics", "PushTestKit",
+                "Notifications",
+            ]),
+        testTarget(
             "APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "PushServiceSimulator", "Crypto", "PushTestKit"]),
         testTarget(
             "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),
@@ -274,12 +289,6 @@ let package = Package(
             [
                 "ServiceClient", "FCMTransport", "PushServiceSimulator", "FCMSimulator", "Crypto", "Metrics",
                 "PushTestKit", "Notifications", "ConnectionPool", "Essentials", "JSON",
-            ]),
-        testTarget(
-            "ServiceClientTests", in: "Adapters",
-            [
-                "ServiceClient", "HTTPClient", "HTTPServer", "Crypto", "Metrics", "Essentials", "PushTestKit",
-                "Notifications",
             ]),
         testTarget(
             "WebPushTransportTests", in: "Adapters",

@@ -28,7 +28,7 @@ enum Ring: String, CaseIterable, Comparable {
 
     /// Imports between members of one ring that are meant: no cycle is among them.
     ///
-    /// Adapters have none, but those of push services share the HTTP/2 client.
+    /// Adapters have none, but those of push services share the clients.
     static let importsWithin: [String: Set<String>] = [
         "EventLoop": ["Essentials"],
         "EncryptedContent": ["Crypto"],
@@ -40,6 +40,7 @@ enum Ring: String, CaseIterable, Comparable {
         "APNsTransport": ["ServiceClient"],
         "FCMTransport": ["ServiceClient"],
         "WebPushTransport": ["ServiceClient"],
+        "ADMTransport": ["ServiceClient"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],

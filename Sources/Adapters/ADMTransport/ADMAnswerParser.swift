@@ -1,0 +1,32 @@
+import HTTPClient
+internal import JSON
+import Notifications
+
+/// Reads the bodies of answers: `{"registrationID":"…"}` of 200, `{"reason":"…"}` of all others.
+///
+/// Any other body (empty, no JSON, a value that is no string) says nothing: the status counts. Source: Amazon, "Send a
+/// message" (ADM), section "Response format".
+struct ADMAnswerParser {
+    /// The longest unknown reason that is kept, in bytes: more is not a word.
+    private static let reasonBytesMaximum = 64
+
+    private let parser = JSONParser(depthMaximum: 8, bytesMaximum: PostAnswer.bodyBytesMaximum)
+
+    /// The reason; one that Amazon documents is a word of `ADMReason`, another one is cut and made printable.
+    func reason(in body: [UInt8]) -> String {
+        guard let text = text("reason", in: body) else { return "" }
+        if let known = ADMReason.all.first(where: { $0 == text }) { return known }
+        let kept = text.utf8.prefix(Self.reasonBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }
+        return String(decoding: kept, as: UTF8.self)
+    }
+
+    /// The registration ID under which ADM knows the installation from now on; nil if the body has none that is one.
+    func registrationID(in body: [UInt8]) -> [UInt8]? {
+        text("registrationID", in: body).flatMap { DeviceToken(text: Array($0.utf8))?.bytes }
+    }
+
+    private func text(_ name: StaticString, in body: [UInt8]) -> String? {
+        guard !body.isEmpty, let parsed = try? parser.parse(body) else { return nil }
+        return parsed[name]?.string
+    }
+}
