@@ -167,7 +167,8 @@ let package = Package(
             "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "ServiceClient", "APNsTransport",
-                "FCMTransport", "WebPushTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "AdminServer",
+                "FCMTransport", "ADMTransport", "WebPushTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry",
+                "AdminServer",
                 "OperatorPage",
                 "HTTPServer", "RegistryAPI",
                 "Essentials", "Notifications", "ConnectionPool", "PredicateIndex",
@@ -358,6 +359,7 @@ let package = Package(
             "EndToEndTests", in: "Command",
             [
                 "Dispatcher", "ChangeQueue", "PushCore", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
+                "ADMSimulator",
                 "WebPushSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics",
                 "PushTestKit",
                 "Notifications", "Predicates",

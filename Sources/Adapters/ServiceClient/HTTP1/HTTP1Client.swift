@@ -13,7 +13,7 @@ internal import Synchronization
 /// A push whose request was not sent waits for the next connection by itself, until its deadline; one whose
 /// authorization had expired is sent once more.
 ///
-/// A client has to be closed.
+/// A client that was started has to be closed.
 public final class HTTP1Client: PushTransport {
     private struct State {
         var handler: (any PushTransportHandler)?

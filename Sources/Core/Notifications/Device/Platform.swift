@@ -43,9 +43,6 @@ public enum Platform: String, CaseIterable, Sendable {
     /// Whether it is Apple's push service; only there may a device have tokens of several kinds.
     public var isAPNs: Bool { self == .apns || self == .apnsSandbox }
 
-    /// Whether pushes to it are sent yet.
-    public var isServed: Bool { self != .adm }
-
     /// Whether a token is text, and not bytes that are written in hexadecimal digits.
     public var hasTextTokens: Bool {
         switch self {

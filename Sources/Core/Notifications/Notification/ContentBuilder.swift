@@ -24,6 +24,7 @@ public protocol ContentBuilder {
 }
 
 extension PushContentBuilder: ContentBuilder {}
+extension ADMMessageBuilder: ContentBuilder {}
 extension FCMMessageBuilder: ContentBuilder {}
 extension WebPushMessageBuilder: ContentBuilder {}
 
@@ -35,9 +36,10 @@ extension PushService {
     public func makeContentBuilder(bundleID: String) -> any ContentBuilder {
         switch self {
         case .fcm: FCMMessageBuilder()
+        case .adm: ADMMessageBuilder()
         case .webPush: WebPushMessageBuilder()
         // A client that fetches its notifications gets what an iPhone would get.
-        case .apns, .courier, .adm: PushContentBuilder(bundleID: bundleID)
+        case .apns, .courier: PushContentBuilder(bundleID: bundleID)
         }
     }
 }

@@ -114,8 +114,7 @@ extension PipelineMachine {
         _ addressed: AddressedPage, known: [AppRendering], at now: Moment
     ) throws(EventRejection) -> [AppRendering] {
         let isChunk = event.retryState.chunk != nil
-        var audience = addressed.page.devices
-        if audience.contains(where: { !$0.platform.isServed }) { audience.removeAll { !$0.platform.isServed } }
+        let audience = addressed.page.devices
         let retryState = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
         let announcement = event.announcement
         let told = announcement.map { intake.told(among: audience, of: $0) } ?? []
@@ -172,7 +171,7 @@ extension PipelineMachine {
         }
         let isChunk = event.retryState.chunk != nil
         var assembly = SubscriberJob(change: change, digest: event.digest, expiresAt: event.retryState.expiresAt)
-        for entry in page.entries where entry.recipient.platform.isServed {
+        for entry in page.entries {
             let isAdded =
                 entry.coveredBy == nil
                 && assembly.add(

@@ -8,7 +8,7 @@ public import EventLoop
 /// another connection is ruled out as soon as a byte of the body is on its way. Redirects are not followed, and neither
 /// the environment's proxies nor other protocols than HTTPS are used.
 ///
-/// A client has to be closed on its loop before the loop ends.
+/// A client that has sent something has to be closed on its loop before the loop ends.
 public final class HTTPMultiClient {
     /// The bounds of a client.
     public struct Limits: Sendable {
@@ -59,7 +59,13 @@ public final class HTTPMultiClient {
             Unmanaged.passUnretained(self).toOpaque(), limits.connectionsPerHostMaximum, limits.connectionsMaximum)
     }
 
-    deinit { precondition(multi == nil, "an HTTP client was not closed") }
+    deinit {
+        guard let multi else { return }
+        precondition(transfers.isEmpty, "an HTTP client with requests under way was not closed")
+        // Nobody knows the client any more, so no callback may come.
+        _ = ccurl_set_multi(multi, nil, nil, nil, 0, 0)
+        curl_multi_cleanup(multi)
+    }
 
     /// How many requests have no outcome yet.
     public var requestCount: Int { transfers.count }

@@ -17,6 +17,8 @@ extension Configuration {
         public var apns: APNs?
         /// How it reaches FCM; nil if it does not.
         public var fcm: FCM?
+        /// How it reaches ADM; nil if it does not.
+        public var adm: ADM?
         /// How it reaches browsers; nil if it does not.
         public var webPush: AppWebPush?
     }

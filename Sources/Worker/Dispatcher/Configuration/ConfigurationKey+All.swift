@@ -277,7 +277,7 @@ extension ConfigurationKey {
             """)
 
     /// Every key, in the order of the sample.
-    static let all = beforeQuotas + quotas + beforeApps + webPush + ofApps + fcm + appWebPush
+    static let all = beforeQuotas + quotas + beforeApps + webPush + ofApps + fcm + adm + appWebPush
 
     private static let beforeQuotas = [
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,

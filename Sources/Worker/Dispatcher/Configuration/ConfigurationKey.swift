@@ -58,6 +58,8 @@ struct ConfigurationKey: Sendable {
         case url
         /// The first word, which is no secret.
         case firstWord
+        /// Nothing of it.
+        case whole
     }
 
     /// When a change of a key has an effect on a running process.
@@ -142,6 +144,7 @@ enum ConfigurationSection {
         case "app": "One such table, with the tables of its push services, for each app."
         case "app.apns": "How the app's pushes reach APNs. Leave it out if the app has no devices of Apple."
         case "webpush": "What pushes to browsers share."
+        case "app.adm": "How the app's pushes reach devices of Amazon: Amazon Device Messaging."
         case "app.webpush": "How the app's pushes reach browsers: Web Push."
         case "app.fcm": "How the app's pushes reach Android devices: Firebase Cloud Messaging."
         default: ""

@@ -47,6 +47,7 @@ extension ConfigurationReader {
         }
         let app = Configuration.App(
             name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index), fcm: readFCM(app: index),
+            adm: readADM(app: index),
             webPush: readAppWebPush(app: index))
         return app
     }
@@ -56,7 +57,8 @@ extension ConfigurationReader {
         let isGiven = [ConfigurationKey.appKeyFile, .appKeyID, .appTeamID].contains {
             values[$0.path(app: index)] != nil
         }
-        guard isGiven || !(usesFCM(app: index) || usesWebPush(app: index)) else { return nil }
+        let usesOthers = usesFCM(app: index) || usesADM(app: index) || usesWebPush(app: index)
+        guard isGiven || !usesOthers else { return nil }
         let keyFile = resolved(text(.appKeyFile, app: index), of: .appKeyFile, app: index)
         if let keyFile, checksFile(of: .appKeyFile) { checkKeyFile(keyFile, app: index) }
         return Configuration.APNs(

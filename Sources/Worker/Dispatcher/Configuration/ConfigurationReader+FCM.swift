@@ -26,7 +26,7 @@ extension ConfigurationReader {
         }
         let fcm = Configuration.FCM(
             serviceAccountFile: file ?? "", projectID: projectID, endpoint: readEndpoint(.fcmEndpoint, app: index),
-            tokenURL: readTokenURL(app: index), proxy: readProxy(.fcmProxy, app: index),
+            tokenURL: readTokenURL(.fcmTokenURL, app: index), proxy: readProxy(.fcmProxy, app: index),
             caFile: readCertificateFile(.fcmCAFile, app: index), connections: integer(.fcmConnections, app: index),
             connectionsMaximum: integer(.fcmConnectionsMaximum, app: index))
         guard let file else { return nil }
@@ -34,14 +34,15 @@ extension ConfigurationReader {
         return fcm
     }
 
-    private mutating func readTokenURL(app index: Int) -> String? {
-        let url = text(.fcmTokenURL, app: index)
+    /// Reads where access tokens are fetched, if not where the push service has them.
+    mutating func readTokenURL(_ key: ConfigurationKey, app index: Int) -> String? {
+        let url = text(key, app: index)
         guard !url.isEmpty else { return nil }
         let isPlain = url.utf8.count <= 512 && url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
         if !url.hasPrefix("https://") || url.utf8.count <= "https://".utf8.count || !isPlain {
             fail(
-                .fcmTokenURL, app: index, "\(url.quoted) is invalid",
-                "write https://HOST:PORT/PATH, or \"\" for Google's")
+                key, app: index, "\(url.quoted) is invalid",
+                "write https://HOST:PORT/PATH, or \"\" for the usual one")
         }
         return url
     }

@@ -196,6 +196,7 @@ struct ConfigurationReader {
         case .string(let text):
             switch key.secretForm {
             case .url: return .string(BrokerURL.redacted(text))
+            case .whole: return .string(text.isEmpty ? "" : Secret.placeholder)
             case .firstWord: return .string("\(text.prefix { $0 != " " }) \(Secret.placeholder)")
             }
         case .array(let nodes): return .array(nodes.map { TOMLNode(shown($0.value, key: key), line: $0.line) })

@@ -1,4 +1,6 @@
+import ADMTransport
 import APNsTransport
+import EventLoop
 import FCMTransport
 import Metrics
 import Notifications
@@ -10,8 +12,9 @@ import WebPushTransport
 struct PushClients: Sendable {
     /// Sends the pushes of all apps; `TransportRoutes` numbers its routes.
     let transport: TransportSwitch
-    /// The clients of push services, each on a loop of its own.
-    let clients: [ServiceClient]
+    /// The loops that carry the pushes of a service, one each.
+    let loops: [EventLoop]
+    private let clients: [ServiceClient]
     /// The routes to APNs.
     let apnsRoutes: [APNsRoute]
     private let accessTokens: [AccessTokenSource]
@@ -32,7 +35,8 @@ struct PushClients: Sendable {
         let routes = TransportRoutes(configuration.apps)
         apnsRoutes = apns.routes
         let fcm = try configuration.fcmRoutes(logger: logger, metrics: metrics)
-        accessTokens = fcm.tokenSources
+        let adm = try configuration.admRoutes(logger: logger, metrics: metrics)
+        accessTokens = fcm.tokenSources + adm.tokenSources
         var clients: [ServiceClient] = []
         var members = [TransportSwitch.Member(routes: routes.courier, transport: courier)]
         if !apns.routes.isEmpty {
@@ -51,11 +55,18 @@ struct PushClients: Sendable {
             clients.append(client.client)
             members.append(TransportSwitch.Member(routes: routes.webPush, transport: client))
         }
+        var loops = clients.map(\.loop)
+        if !adm.routes.isEmpty {
+            let client = try HTTP1Client(admRoutes: adm.routes, logger: logger, metrics: metrics)
+            loops.append(client.loop)
+            members.append(TransportSwitch.Member(routes: routes.adm, transport: client))
+        }
         self.clients = clients
+        self.loops = loops
         transport = TransportSwitch(members)
     }
 
-    /// The open connections of each app to all of its push services, and its pushes that are not answered yet.
+    /// The open HTTP/2 connections of each app to all of its push services, and its pushes that are not answered yet.
     var connections: [(app: String, openCount: Int, streamCount: Int)] { clients.flatMap(\.connections) }
 
     /// Fetches no more access tokens, after the transport has been closed.

@@ -5,6 +5,7 @@ import PushCore
 ///
 ///     APNs production, APNs development of the first app that uses it, … of the second, …
 ///     FCM of the first app that uses it, … of the second, …
+///     ADM of the first app that uses it, … of the second, …
 ///     browsers of the first app that pushes to them, … of the second, …
 ///     fetching of the first app, … of the second, …
 struct TransportRoutes {
@@ -12,6 +13,8 @@ struct TransportRoutes {
     let apns: Range<Int>
     /// The routes to FCM.
     let fcm: Range<Int>
+    /// The routes to ADM.
+    let adm: Range<Int>
     /// The routes to browsers.
     let webPush: Range<Int>
     /// The routes to clients that fetch their notifications, one for each app.
@@ -21,7 +24,8 @@ struct TransportRoutes {
     init(_ apps: [Configuration.App]) {
         apns = 0..<2 * apps.count { $0.apns != nil }
         fcm = apns.upperBound..<apns.upperBound + apps.count { $0.fcm != nil }
-        webPush = fcm.upperBound..<fcm.upperBound + apps.count { $0.webPush != nil }
+        adm = fcm.upperBound..<fcm.upperBound + apps.count { $0.adm != nil }
+        webPush = adm.upperBound..<adm.upperBound + apps.count { $0.webPush != nil }
         courier = webPush.upperBound..<webPush.upperBound + apps.count
     }
 
@@ -30,7 +34,7 @@ struct TransportRoutes {
     /// - Parameter apps: the same apps.
     /// - Returns: one for each app.
     func pipelineApps(_ apps: [Configuration.App]) -> [PipelineConfiguration.App] {
-        var (apns, fcm, webPush) = (apns, fcm, webPush)
+        var (apns, fcm, adm, webPush) = (apns, fcm, adm, webPush)
         var further = apps.count...
         return apps.enumerated().map { index, app in
             var platforms: [Platform: Int] = [.courier: courier.lowerBound + index]
@@ -51,6 +55,7 @@ struct TransportRoutes {
                 further = (further.lowerBound + 1)...
             }
             if app.fcm != nil { add(.fcm, .gcm, fcm.popFirst()) }
+            if app.adm != nil { add(.adm, .adm, adm.popFirst()) }
             if app.webPush != nil { add(.webPush, .webPush, webPush.popFirst()) }
             return PipelineConfiguration.App(routes: routes, identityPoolIDs: app.identityPools)
         }

@@ -137,7 +137,7 @@ final class Worker: Sendable {
                 ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
                 ("amqp-publish", publisher.nanosecondsSinceLastTick()),
                 ("registry-writes", registryWrites.loop.nanosecondsSinceLastTick()),
-            ] + (push.clients.map(\.loop) + registryReads.map(\.loop)).map { ($0.name, $0.nanosecondsSinceLastTick()) }
+            ] + (push.loops + registryReads.map(\.loop)).map { ($0.name, $0.nanosecondsSinceLastTick()) }
         return loops.map { HealthCheck(loop: $0, nanosecondsSinceLastTick: $1) }
     }
 

@@ -1,4 +1,5 @@
 import HTTPServer
+import Metrics
 import Notifications
 import PushTestKit
 import ServiceClient
@@ -114,6 +115,18 @@ struct HTTP1ClientTests {
         await closed
         #expect(await fixture.results.outcomes(1) == [1: .accepted])
         server.stop()
+    }
+
+    @Test("A client that was never started can be dropped, and one can be closed")
+    func neverStarted() async throws {
+        weak var dropped: HTTP1Client?
+        do {
+            let client = try HTTP1Client(routes: [], loopName: "test", logger: .silent, metrics: MetricsRegistry())
+            dropped = client
+        }
+        #expect(dropped == nil)
+        let closed = try HTTP1Client(routes: [], loopName: "test", logger: .silent, metrics: MetricsRegistry())
+        await closed.close()
     }
 
     @Test("A push by a route that there is not ends as not processed")

@@ -31,7 +31,9 @@ struct MetricsDocumentTests {
         _ = try SQLiteRegistry.open(path: "\(fixture.folder.path)/registry.db", mode: .create)
         let account = try ServiceAccountKey(projectID: "chat-4711")
         try fixture.folder.write("account.json", account.credentialsJSON(tokenURI: "https://localhost/token"))
-        let fcm = "[app.fcm]\nservice_account_file = \"account.json\"\n"
+        let fcm =
+            "[app.fcm]\nservice_account_file = \"account.json\"\n"
+            + "[app.adm]\nclient_id = \"client\"\nclient_secret = \"secret\"\n"
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: "1.2.3")
         let sections = "[registry]\nlisten = \"127.0.0.1:0\"\n[log]\nlevel = \"error\"\n"
