@@ -59,7 +59,7 @@ public struct ServiceAccountFile: Hashable, Sendable {
                 status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds,
                 hiding: assertion)
         } catch let error as ServiceError {
-            // Whoever put a wrong file there will put another: a refusal waits for that.
+            // An operator has to put another file there, so it is a refusal.
             return .failed(AccessTokenFailure(reason: error.message, isRefusal: true))
         } catch let error as HTTPClient.Failure {
             return .failed(
