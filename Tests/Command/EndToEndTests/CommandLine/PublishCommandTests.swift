@@ -85,7 +85,7 @@ struct PublishCommandTests {
         let file = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "json" }.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         let result = try await publish(["--file", "-"], input: file)
-        #expect(result.exitCode == 0 && result.errors.contains("9 events published and confirmed"), "\(result)")
+        #expect(result.exitCode == 0 && result.errors.contains("10 events published and confirmed"), "\(result)")
     }
 
     /// The arguments of the examples that are options alone, as a shell reads them.
