@@ -3,7 +3,6 @@ internal import EventLoop
 public import Metrics
 public import Notifications
 public import ServiceClient
-internal import Synchronization
 
 /// Sends pushes to browsers: encrypts each message for its subscription, and sends it to the origin that the browser
 /// named.
@@ -15,16 +14,11 @@ internal import Synchronization
 /// Every push gets exactly one result, as from `ServiceClient`. A subscription that cannot be used (no keys, a point
 /// that is not on the curve, an endpoint that is not allowed) is answered 400 with a word of `SubscriptionProblem`.
 public final class WebPushClient: PushTransport {
-    private struct State {
-        var handler: (any PushTransportHandler)?
-        var isClosed = false
-    }
-
     /// The connections, with the loop that carries all but encryption.
     public let client: ServiceClient
     private let core: LoopBound<WebPushCore>
     private let encryption: EncryptionPool
-    private let state = Mutex(State())
+    private let gate = TransportGate()
 
     /// Prepares a client; it connects when there is something to send.
     ///
@@ -61,9 +55,7 @@ public final class WebPushClient: PushTransport {
 
     /// Begins to serve; results go to the handler.
     public func start(handler: any PushTransportHandler) {
-        state.withLock { state in
-            guard state.handler == nil, !state.isClosed else { return }
-            state.handler = handler
+        gate.start(handler: handler) {
             client.loop.submit { [core, encryption] in
                 core.value.start(handler: handler, encryption: encryption, here: core)
             }
@@ -75,31 +67,14 @@ public final class WebPushClient: PushTransport {
     ///
     /// After `close` they end at once as not processed, on the caller's thread.
     public func send(_ requests: [PushRequest]) {
-        guard !requests.isEmpty else { return }
-        let handler = state.withLock { state -> (any PushTransportHandler)? in
-            guard state.isClosed else {
-                client.loop.submit { [core] in core.value.send(requests) }
-                return nil
-            }
-            return state.handler
-        }
-        handler?.pushesEnded(
-            requests.map {
-                PushResult(
-                    identifier: $0.identifier, outcome: .notProcessed("the transport is closed"),
-                    durationNanoseconds: 0)
-            })
+        gate.send(requests) { client.loop.submit { [core] in core.value.send(requests) } }
     }
 
     /// Closes every connection, after a bounded wait for the answers to pushes in flight, and ends all threads.
     ///
     /// Pushes that are not encrypted yet, or wait for a stream, end as not processed. A second call returns at once.
     public func close() async {
-        let isFirst = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        guard isFirst else { return }
+        guard gate.close() else { return }
         encryption.close()
         // What the threads have delivered is on the loop by now, before this.
         await withCheckedContinuation { continuation in

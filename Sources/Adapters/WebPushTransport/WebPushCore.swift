@@ -73,7 +73,7 @@ final class WebPushCore {
             return .failure(Refusal(outcome: SubscriptionProblem.keysMissing.outcome))
         }
         if let end = request.token.details?.expiresAtMilliseconds, end <= WallClock.nowMilliseconds() {
-            return .failure(Refusal(outcome: .answered(PushAnswer(status: 410, reason: "SUBSCRIPTION_ENDED"))))
+            return .failure(Refusal(outcome: SubscriptionProblem.ended.outcome))
         }
         guard let origin = WebPushOrigin(request.token) else {
             return .failure(Refusal(outcome: SubscriptionProblem.endpointInvalid.outcome))
@@ -191,10 +191,7 @@ final class WebPushCore {
             origins.accepted(push.origin)
             return outcome
         }
-        let isAboutKey =
-            answer.reason == WebPushReason.tokenRefused
-            || (answer.status == 401 || answer.status == 403) && answer.reason != WebPushReason.otherKey
-        guard isAboutKey, !origins.refused(push.origin, subscription: push.request.token.hashValue) else {
+        guard answer.refusesVAPIDToken, !origins.refused(push.origin, subscription: push.request.token.hashValue) else {
             return outcome
         }
         answer.reason = WebPushReason.refusedHere

@@ -1,6 +1,8 @@
 import COpenSSL
 
-/// Bytes that nobody can predict, from OpenSSL's generator, which each thread has for itself.
+/// Bytes for keys and salts, from OpenSSL's generator of random numbers.
+///
+/// Each thread has a generator of its own.
 public enum RandomBytes {
     /// Makes new bytes.
     ///

@@ -27,7 +27,7 @@ public final class MessageDecryptor {
     ///
     /// - Parameters:
     ///   - body: the body of a request, of any length.
-    ///   - recipient: whom it is for.
+    ///   - recipient: the keys of the browser that reads it.
     /// - Returns: the plaintext, without its padding.
     /// - Throws: `EncryptedContentError` with the rule that the body breaks: `headerInvalid`, `senderInvalid`,
     ///   `recordInvalid`, `authenticationFailed` or `paddingInvalid`.

@@ -40,7 +40,7 @@ public final class MessageEncryptor {
     ///
     /// - Parameters:
     ///   - plaintext: at most 3 993 bytes.
-    ///   - recipient: whom it is for.
+    ///   - recipient: the keys of the browser that reads it.
     /// - Returns: the body: 103 bytes more than the plaintext.
     /// - Throws: `EncryptedContentError` with `plaintextTooLong`, or `recipientInvalid` if the recipient's public key
     ///   is not on the curve.

@@ -15,8 +15,6 @@ internal import Synchronization
 /// A client that was started has to be closed.
 public final class ServiceClient: PushTransport {
     private struct State {
-        var handler: (any PushTransportHandler)?
-        var isClosed = false
         var instruments: [(app: String, metrics: ServiceMetrics)] = []
         /// The contexts of routes that were added later, by the file of their trust anchors.
         var contexts: [String: TLSContext] = [:]
@@ -29,6 +27,7 @@ public final class ServiceClient: PushTransport {
     private let metrics: MetricsRegistry
     private let seed: UInt64
     private let state: Mutex<State>
+    private let gate = TransportGate()
 
     /// Prepares a client; it connects when it is started.
     ///
@@ -87,9 +86,7 @@ public final class ServiceClient: PushTransport {
 
     /// Begins to connect; results go to the handler.
     public func start(handler: any PushTransportHandler) {
-        state.withLock { state in
-            guard state.handler == nil, !state.isClosed else { return }
-            state.handler = handler
+        gate.start(handler: handler) {
             loop.submit { [core] in core.value.start(handler: handler, fromElsewhere: core) }
         }
     }
@@ -124,20 +121,7 @@ public final class ServiceClient: PushTransport {
     ///
     /// After `close` they end at once as not processed, on the caller's thread.
     public func send(_ requests: [PushRequest]) {
-        guard !requests.isEmpty else { return }
-        let handler = state.withLock { state -> (any PushTransportHandler)? in
-            guard state.isClosed else {
-                loop.submit { [core] in core.value.send(requests) }
-                return nil
-            }
-            return state.handler
-        }
-        handler?.pushesEnded(
-            requests.map {
-                PushResult(
-                    identifier: $0.identifier, outcome: .notProcessed("the transport is closed"),
-                    durationNanoseconds: 0)
-            })
+        gate.send(requests) { loop.submit { [core] in core.value.send(requests) } }
     }
 
     /// Closes every connection with a GOAWAY, after a bounded wait for the answers to pushes in flight, and ends the
@@ -146,11 +130,7 @@ public final class ServiceClient: PushTransport {
     /// Pushes that wait for a stream end at once as not processed, unanswered ones as ambiguous. A second call returns
     /// at once.
     public func close() async {
-        let isFirst = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        guard isFirst else { return }
+        guard gate.close() else { return }
         await withCheckedContinuation { continuation in
             loop.submit { [core] in core.value.close { continuation.resume() } }
         }

@@ -2,7 +2,6 @@ public import EventLoop
 internal import HTTPClient
 public import Metrics
 public import Notifications
-internal import Synchronization
 
 /// Sends pushes to push services that speak HTTP/1.1 only, with libcurl over connections that are kept.
 ///
@@ -15,15 +14,10 @@ internal import Synchronization
 ///
 /// A client that was started has to be closed.
 public final class HTTP1Client: PushTransport {
-    private struct State {
-        var handler: (any PushTransportHandler)?
-        var isClosed = false
-    }
-
     /// The loop that carries the connections.
     public let loop: EventLoop
     private let core: LoopBound<HTTP1ClientCore>
-    private let state = Mutex(State())
+    private let gate = TransportGate()
 
     /// Prepares a client; it connects when it is started.
     ///
@@ -77,42 +71,21 @@ public final class HTTP1Client: PushTransport {
 
     /// Begins to connect; results go to the handler.
     public func start(handler: any PushTransportHandler) {
-        state.withLock { state in
-            guard state.handler == nil, !state.isClosed else { return }
-            state.handler = handler
-            loop.submit { [core] in core.value.start(handler: handler) }
-        }
+        gate.start(handler: handler) { loop.submit { [core] in core.value.start(handler: handler) } }
     }
 
     /// Sends pushes; each gets exactly one result.
     ///
     /// After `close` they end at once as not processed, on the caller's thread.
     public func send(_ requests: [PushRequest]) {
-        guard !requests.isEmpty else { return }
-        let handler = state.withLock { state -> (any PushTransportHandler)? in
-            guard state.isClosed else {
-                loop.submit { [core] in core.value.send(requests) }
-                return nil
-            }
-            return state.handler
-        }
-        handler?.pushesEnded(
-            requests.map {
-                PushResult(
-                    identifier: $0.identifier, outcome: .notProcessed("the transport is closed"),
-                    durationNanoseconds: 0)
-            })
+        gate.send(requests) { loop.submit { [core] in core.value.send(requests) } }
     }
 
     /// Closes every connection after a bounded wait for the answers to pushes in flight, and ends the loop.
     ///
     /// Pushes that wait end at once as not processed, unanswered ones as ambiguous. A second call returns at once.
     public func close() async {
-        let isFirst = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        guard isFirst else { return }
+        guard gate.close() else { return }
         await withCheckedContinuation { continuation in
             loop.submit { [core] in core.value.close { continuation.resume() } }
         }

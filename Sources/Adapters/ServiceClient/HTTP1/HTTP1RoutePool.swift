@@ -57,7 +57,7 @@ final class HTTP1RoutePool {
     /// The authorizer may have something new.
     func authorizationChanged() { authorization.mayHaveChanged() }
 
-    /// The transport closes: what waits ends, and what is under way may still be answered.
+    /// Ends the pushes that wait; pushes under way may still be answered.
     func close() {
         machine.close()
         endNotProcessed(machine.abandonWaiting(), "the transport is closing")

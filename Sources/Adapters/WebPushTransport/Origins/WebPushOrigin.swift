@@ -24,7 +24,7 @@ struct WebPushOrigin {
     }
 }
 
-/// Why a subscription cannot be used, as a service would answer it: status 400 with one of these words.
+/// Why a subscription cannot be used, as a service would answer it: status 400, or 410, with one of these words.
 enum SubscriptionProblem: String {
     /// The device has no keys of a browser.
     case keysMissing = "SUBSCRIPTION_KEYS_MISSING"
@@ -35,6 +35,9 @@ enum SubscriptionProblem: String {
     /// The host or the port is not allowed.
     case endpointRefused = "SUBSCRIPTION_ENDPOINT_REFUSED"
 
+    /// Its `expirationTime` has passed (W3C Push API).
+    case ended = "SUBSCRIPTION_ENDED"
+
     /// The outcome of a push to it, which stays so.
-    var outcome: PushOutcome { .answered(PushAnswer(status: 400, reason: rawValue)) }
+    var outcome: PushOutcome { .answered(PushAnswer(status: self == .ended ? 410 : 400, reason: rawValue)) }
 }

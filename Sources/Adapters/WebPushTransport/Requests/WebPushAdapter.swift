@@ -46,7 +46,7 @@ final class WebPushAdapter: ServiceAdapter {
         block.add(":scheme", value: "https" as StaticString)
         block.add(":authority", value: authority)
         addPath(request.token)
-        // The token is signed, so nobody learns it by guessing parts of it: it may be compressed.
+        // Guessing a part of the token does not help an attacker, because the whole is signed. So it may be compressed.
         block.add("authorization", value: authorization)
         block.add("content-encoding", value: "aes128gcm" as StaticString)
         block.add("ttl", value: Self.timeToLive(until: content.expirationSeconds, nowSeconds: nowSeconds(), vendor))
@@ -79,13 +79,17 @@ final class WebPushAdapter: ServiceAdapter {
     }
 
     func meaning(of answer: PushAnswer) -> AnswerMeaning {
-        let isAboutToken =
-            answer.reason == WebPushReason.tokenRefused
-            || (answer.status == 401 || answer.status == 403) && answer.reason != WebPushReason.otherKey
-        return isAboutToken ? [.authorizationRefused, .authorizationExpired] : []
+        answer.refusesVAPIDToken ? [.authorizationRefused, .authorizationExpired] : []
     }
 
     func reason(inGoAway debugData: [UInt8]) -> String { WebPushAnswerParser.word(debugData) }
+}
+
+extension PushAnswer {
+    /// Whether the push service does not take the token of the sender, or the key that signed it.
+    var refusesVAPIDToken: Bool {
+        reason == WebPushReason.tokenRefused || (status == 401 || status == 403) && reason != WebPushReason.otherKey
+    }
 }
 
 /// The part of an endpoint that goes into the field `:path`.

@@ -1,5 +1,6 @@
 public import Crypto
 import Essentials
+public import ServiceClient
 
 /// The key with which an application server signs its tokens (RFC 8292 section 2: ECDSA on P-256).
 ///
@@ -58,4 +59,19 @@ public struct VAPIDKey: Sendable, CustomStringConvertible, CustomReflectable {
     public var description: String { "VAPID key \(publicKeyText)" }
     /// A mirror without the private half.
     public var customMirror: Mirror { Mirror(self, children: ["publicKeyText": publicKeyText]) }
+}
+
+extension VAPIDKey {
+    /// Reads the file with the key of an app.
+    ///
+    /// - Parameter path: the file.
+    /// - Throws: `ServiceError` with `keyUnreadable` or `keyInvalid`, as `CredentialFile` and `init(reading:)`.
+    public init(path: String) throws(ServiceError) {
+        let file = try CredentialFile(path: path, expected: "the file with the VAPID key")
+        do throws(VAPIDError) {
+            try self.init(reading: file.bytes)
+        } catch {
+            throw ServiceError(.keyInvalid, "\(path): \(error.message)")
+        }
+    }
 }

@@ -42,12 +42,7 @@ public struct ADMMessageBuilder {
     public mutating func content(
         of notification: Notification, options: PushOptions
     ) throws(EventRejection) -> PushContent {
-        let pushType = options.pushType ?? NotificationRules.pushType(of: notification)
-        guard pushType.tokenKind == .alert, pushType != .mdm else {
-            throw EventRejection(
-                .invalidNotification,
-                "ADM has no \(pushType.rawValue) pushes; name devices of Apple only, or send an alert")
-        }
+        let pushType = try PushService.adm.ordinaryPushType(of: notification, options)
         let start = begin(collapseID: options.collapseID)
         writeTexts(of: notification)
         try writeData(notification.customData)
@@ -66,11 +61,7 @@ public struct ADMMessageBuilder {
     ) throws(EventRejection) -> PushContent {
         let collapseID = DerivedCollapseID.ofDataset(change.key)
         let start = begin(collapseID: collapseID)
-        write("source", "cognito-sync")
-        write("identityPoolId", change.key.identityPoolID)
-        write("identityId", change.key.identityID)
-        write("datasetName", change.key.datasetName)
-        if let syncCount = change.syncCount { write("syncCount", String(syncCount)) }
+        for (key, value) in change.pushSyncTexts { writer.member(key, value) }
         return try finished(
             dataStart: start, pushType: .background,
             options: PushOptions(
@@ -138,17 +129,13 @@ public struct ADMMessageBuilder {
                         + "\(datum.key); rename it")
             }
             writer.key(dynamic: datum.key)
-            if datum.value.bytes.first == UInt8(ascii: "\"") {
-                writer.raw(datum.value.bytes)
-            } else {
-                datum.value.bytes.withUnsafeBufferPointer { writer.string(utf8: $0) }
-            }
+            writer.text(of: datum.value)
         }
     }
 
     private mutating func write(_ member: Notification.Member, _ value: String) {
         keys.append("\(member.name)")
-        write(member.name, value)
+        writer.member(member.name, value)
     }
 
     private mutating func write(
@@ -162,10 +149,5 @@ public struct ADMMessageBuilder {
         for argument in text.arguments { arguments.string(argument) }
         arguments.endArray()
         write(argumentsMember, String(decoding: arguments.bytes, as: UTF8.self))
-    }
-
-    private mutating func write(_ key: StaticString, _ value: String) {
-        writer.key(key)
-        writer.string(value)
     }
 }

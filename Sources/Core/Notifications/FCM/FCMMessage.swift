@@ -26,7 +26,8 @@ public enum FCMMessage {
         }
         append(#"","android":{"#, to: &buffer)
         if let expiration = content.expirationSeconds {
-            let left = min(max(0, expiration - nowSeconds), timeToLiveSecondsMaximum)
+            let (difference, overflows) = expiration.subtractingReportingOverflow(nowSeconds)
+            let left = min(max(0, overflows ? 0 : difference), timeToLiveSecondsMaximum)
             append(#""ttl":""#, to: &buffer)
             buffer.append(contentsOf: String(left).utf8)
             append(#"s","#, to: &buffer)

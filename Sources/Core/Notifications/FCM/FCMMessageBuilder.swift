@@ -42,12 +42,7 @@ public struct FCMMessageBuilder {
     public mutating func content(
         of notification: Notification, options: PushOptions
     ) throws(EventRejection) -> PushContent {
-        let pushType = options.pushType ?? NotificationRules.pushType(of: notification)
-        guard pushType.tokenKind == .alert, pushType != .mdm else {
-            throw EventRejection(
-                .invalidNotification,
-                "FCM has no \(pushType.rawValue) pushes; name devices of Apple only, or send an alert")
-        }
+        let pushType = try PushService.fcm.ordinaryPushType(of: notification, options)
         let isShown = Notification.Members(of: notification).isVisible
         let priority = options.priority ?? pushType.defaultPriority
         begin(priority: priority, collapseID: options.collapseID)
@@ -76,11 +71,7 @@ public struct FCMMessageBuilder {
         writer.endObject()
         writer.key("data")
         writer.beginObject()
-        writeDatum("source", "cognito-sync")
-        writeDatum("identityPoolId", change.key.identityPoolID)
-        writeDatum("identityId", change.key.identityID)
-        writeDatum("datasetName", change.key.datasetName)
-        if let syncCount = change.syncCount { writeDatum("syncCount", String(syncCount)) }
+        for (key, value) in change.pushSyncTexts { writeCounted(key, value) }
         writer.endObject()
         return try finished(
             pushType: .background, priority: .conserving,
@@ -97,7 +88,7 @@ public struct FCMMessageBuilder {
         writer.beginObject()
         writer.key("priority")
         writer.string(priority == .immediate ? "HIGH" : "NORMAL")
-        if let collapseID { write("collapse_key", collapseID) }
+        if let collapseID { writer.member("collapse_key", collapseID) }
     }
 
     private mutating func finished(
@@ -128,8 +119,8 @@ public struct FCMMessageBuilder {
     private mutating func writeAndroid(_ notification: Notification, tag: String?) {
         writer.key("notification")
         writer.beginObject()
-        if let text = notification.localizedTitle { write("title_loc_key", "title_loc_args", text) }
-        if let text = notification.localizedBody { write("body_loc_key", "body_loc_args", text) }
+        if let text = notification.localizedTitle { writeCounted("title_loc_key", "title_loc_args", text) }
+        if let text = notification.localizedBody { writeCounted("body_loc_key", "body_loc_args", text) }
         switch notification.sound {
         case .named(let name), .critical(let name, _): writeCounted("sound", name)
         case nil: break
@@ -139,8 +130,8 @@ public struct FCMMessageBuilder {
             writer.integer(badge)
         }
         if let category = notification.category { writeCounted("click_action", category) }
-        if let level = notification.interruptionLevel { write("notification_priority", level.fcmPriority) }
-        if let tag { write("tag", tag) }
+        if let level = notification.interruptionLevel { writer.member("notification_priority", level.fcmPriority) }
+        if let tag { writer.member("tag", tag) }
         writer.endObject()
     }
 
@@ -156,39 +147,23 @@ public struct FCMMessageBuilder {
             }
             writer.key(dynamic: datum.key)
             contentBytes += datum.key.utf8.count + datum.value.bytes.count
-            if datum.value.bytes.first == UInt8(ascii: "\"") {
-                writer.raw(datum.value.bytes)
-            } else {
-                datum.value.bytes.withUnsafeBufferPointer { writer.string(utf8: $0) }
-            }
+            writer.text(of: datum.value)
         }
         writer.endObject()
     }
 
-    private mutating func writeDatum(_ key: StaticString, _ value: String) { writeCounted(key, value) }
-
+    /// Writes what counts in FCM's limit.
     private mutating func writeCounted(_ key: StaticString, _ value: String) {
         contentBytes += key.utf8CodeUnitCount + value.utf8.count
-        write(key, value)
+        writer.member(key, value)
     }
 
-    private mutating func write(_ key: StaticString, _ value: String) {
-        writer.key(key)
-        writer.string(value)
-    }
-
-    private mutating func write(
+    private mutating func writeCounted(
         _ key: StaticString, _ argumentsKey: StaticString, _ text: Notification.LocalizedText
     ) {
-        writeCounted(key, text.key)
-        guard !text.arguments.isEmpty else { return }
-        writer.key(argumentsKey)
-        writer.beginArray()
-        for argument in text.arguments {
-            contentBytes += argument.utf8.count
-            writer.string(argument)
-        }
-        writer.endArray()
+        contentBytes += key.utf8CodeUnitCount + text.key.utf8.count
+        contentBytes += text.arguments.reduce(0) { $0 + $1.utf8.count }
+        writer.members(key, argumentsKey, text)
     }
 }
 

@@ -120,9 +120,11 @@ public struct PayloadBuilder {
             if let text = notification.localizedSubtitle, notification.subtitle == nil { writeObject("subtitle", text) }
             if let text = notification.localizedBody, notification.body == nil { writeObject("body", text) }
         } else {
-            if let text = notification.localizedTitle { write("title-loc-key", "title-loc-args", text) }
-            if let text = notification.localizedSubtitle { write("subtitle-loc-key", "subtitle-loc-args", text) }
-            if let text = notification.localizedBody { write("loc-key", "loc-args", text) }
+            if let text = notification.localizedTitle { writer.members("title-loc-key", "title-loc-args", text) }
+            if let text = notification.localizedSubtitle {
+                writer.members("subtitle-loc-key", "subtitle-loc-args", text)
+            }
+            if let text = notification.localizedBody { writer.members("loc-key", "loc-args", text) }
         }
         if let action = notification.actionLocalizationKey { write("action-loc-key", action) }
         if let image = notification.launchImage { write("launch-image", image) }
@@ -132,10 +134,7 @@ public struct PayloadBuilder {
 
     // MARK: Single values
 
-    private mutating func write(_ key: StaticString, _ value: String) {
-        writer.key(key)
-        writer.string(value)
-    }
+    private mutating func write(_ key: StaticString, _ value: String) { writer.member(key, value) }
 
     private mutating func write(_ key: StaticString, _ value: some FixedWidthInteger) {
         writer.key(key)
@@ -147,27 +146,13 @@ public struct PayloadBuilder {
         writer.double(value)
     }
 
-    private mutating func write(_ key: StaticString, _ value: RawJSON) {
-        writer.key(key)
-        writer.raw(value.bytes)
-    }
-
-    private mutating func write(
-        _ key: StaticString, _ argumentsKey: StaticString, _ text: Notification.LocalizedText
-    ) {
-        write(key, text.key)
-        guard !text.arguments.isEmpty else { return }
-        writer.key(argumentsKey)
-        writer.beginArray()
-        for argument in text.arguments { writer.string(argument) }
-        writer.endArray()
-    }
+    private mutating func write(_ key: StaticString, _ value: RawJSON) { writer.member(key, value) }
 
     /// The form that the alert of a Live Activity uses: an object in place of the text.
     private mutating func writeObject(_ key: StaticString, _ text: Notification.LocalizedText) {
         writer.key(key)
         writer.beginObject()
-        write("loc-key", "loc-args", text)
+        writer.members("loc-key", "loc-args", text)
         writer.endObject()
     }
 

@@ -53,12 +53,7 @@ public struct WebPushMessageBuilder {
     public mutating func content(
         of notification: Notification, options: PushOptions
     ) throws(EventRejection) -> PushContent {
-        let pushType = options.pushType ?? NotificationRules.pushType(of: notification)
-        guard pushType.tokenKind == .alert, pushType != .mdm else {
-            throw EventRejection(
-                .invalidNotification,
-                "Web Push has no \(pushType.rawValue) pushes; name devices of Apple only, or send an alert")
-        }
+        let pushType = try PushService.webPush.ordinaryPushType(of: notification, options)
         writer.removeAll()
         writer.beginObject()
         if Notification.Members(of: notification).isVisible { writeShown(notification, tag: options.collapseID) }
@@ -94,11 +89,7 @@ public struct WebPushMessageBuilder {
         writer.beginObject()
         writer.key("data")
         writer.beginObject()
-        write("source", "cognito-sync")
-        write("identityPoolId", change.key.identityPoolID)
-        write("identityId", change.key.identityID)
-        write("datasetName", change.key.datasetName)
-        if let syncCount = change.syncCount { write("syncCount", String(syncCount)) }
+        for (key, value) in change.pushSyncTexts { writer.member(key, value) }
         writer.endObject()
         return try finished(
             pushType: .background, priority: .conserving,
@@ -132,12 +123,12 @@ public struct WebPushMessageBuilder {
         }
         writer.key("notification")
         writer.beginObject()
-        if let title = notification.title { write("title", title) }
-        if let body = notification.body { write("body", body) }
-        if let navigate = links[0] { write("navigate", navigate) }
-        if let image = links[1] { write("image", image) }
-        if let icon = links[2] { write("icon", icon) }
-        if let tag { write("tag", tag) }
+        if let title = notification.title { writer.member("title", title) }
+        if let body = notification.body { writer.member("body", body) }
+        if let navigate = links[0] { writer.member("navigate", navigate) }
+        if let image = links[1] { writer.member("image", image) }
+        if let icon = links[2] { writer.member("icon", icon) }
+        if let tag { writer.member("tag", tag) }
         switch notification.interruptionLevel {
         case .passive: write("silent", true)
         case .timeSensitive, .critical: write("requireInteraction", true)
@@ -153,37 +144,16 @@ public struct WebPushMessageBuilder {
     }
 
     private mutating func writeForServiceWorker(_ notification: Notification) {
-        if let subtitle = notification.subtitle { write("subtitle", subtitle) }
-        if let text = notification.localizedTitle { write("titleLocKey", "titleLocArgs", text) }
-        if let text = notification.localizedSubtitle { write("subtitleLocKey", "subtitleLocArgs", text) }
-        if let text = notification.localizedBody { write("locKey", "locArgs", text) }
-        if let threadID = notification.threadID { write("threadId", threadID) }
-        if let category = notification.category { write("category", category) }
-    }
-
-    private mutating func write(_ key: StaticString, _ value: String) {
-        writer.key(key)
-        writer.string(value)
+        if let subtitle = notification.subtitle { writer.member("subtitle", subtitle) }
+        if let text = notification.localizedTitle { writer.members("titleLocKey", "titleLocArgs", text) }
+        if let text = notification.localizedSubtitle { writer.members("subtitleLocKey", "subtitleLocArgs", text) }
+        if let text = notification.localizedBody { writer.members("locKey", "locArgs", text) }
+        if let threadID = notification.threadID { writer.member("threadId", threadID) }
+        if let category = notification.category { writer.member("category", category) }
     }
 
     private mutating func write(_ key: StaticString, _ value: Bool) {
         writer.key(key)
         writer.boolean(value)
-    }
-
-    private mutating func write(_ key: StaticString, _ value: RawJSON) {
-        writer.key(key)
-        writer.raw(value.bytes)
-    }
-
-    private mutating func write(
-        _ key: StaticString, _ argumentsKey: StaticString, _ text: Notification.LocalizedText
-    ) {
-        write(key, text.key)
-        guard !text.arguments.isEmpty else { return }
-        writer.key(argumentsKey)
-        writer.beginArray()
-        for argument in text.arguments { writer.string(argument) }
-        writer.endArray()
     }
 }

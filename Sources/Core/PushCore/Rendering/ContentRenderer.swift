@@ -68,9 +68,14 @@ public struct ContentRenderer {
         try checkApp(of: event)
         guard case .push(let push) = event.kind, let app = appByName[push.app] else { return [] }
         try push.checkTarget()
-        let routes = apps[app].routes
-        let route = routes.first { $0.service != .courier } ?? routes[0]
+        let route = firstService(of: app)
         return [AppRendering(app: route, content: try content(event, expiresAt: expiresAt, route: route.index))]
+    }
+
+    /// The route to the first push service that an app uses, which decides whether an event is valid.
+    private func firstService(of app: Int) -> AppRoute {
+        let routes = apps[app].routes
+        return routes.first { $0.service != .courier } ?? routes[0]
     }
 
     private func checkApp(of event: ChangeEvent) throws(EventRejection) {
@@ -116,7 +121,7 @@ public struct ContentRenderer {
         do throws(EventRejection) {
             return .success(try content(event, expiresAt: expiresAt, route: route.index))
         } catch {
-            if route.service == .apns || route.service == .courier { throw error }
+            guard appByName[route.name].map({ firstService(of: $0) }) !== route else { throw error }
             return .failure(error)
         }
     }

@@ -62,7 +62,7 @@ public final class HTTPMultiClient {
     deinit {
         guard let multi else { return }
         precondition(transfers.isEmpty, "an HTTP client with requests under way was not closed")
-        // Nobody knows the client any more, so no callback may come.
+        // libcurl must not call back into a client that ends.
         _ = ccurl_set_multi(multi, nil, nil, nil, 0, 0)
         curl_multi_cleanup(multi)
     }

@@ -74,7 +74,7 @@ public struct PostDestination: Hashable, Sendable {
 
     /// Why nothing can be sent there; nil if it can.
     ///
-    /// What is left after this check, libcurl's parser of URLs reads as nothing but a host.
+    /// libcurl's parser of URLs reads a text that passes this check as a host, and as nothing else.
     var problem: String? {
         for text in [host] + addresses + (proxy.map { [$0.host] } ?? []) where !Self.isHost(text) {
             return "\"\(text.prefix(64).filter { $0.isASCII && !$0.isWhitespace })\" is no host"

@@ -60,7 +60,7 @@ struct QuotaMachine {
         var refilledMilliseconds: Int64
     }
 
-    /// How many devices are counted at once; the count of further ones begins anew.
+    /// How many devices are counted at once; with one more, all counts begin again.
     private static let devicesMaximum = 1_000_000
     private static let minute: Int64 = 60_000
     private static let hour: Int64 = 3_600_000

@@ -2,7 +2,8 @@
 ///
 /// Sources: Google, "ErrorCode" and "FCM error codes"; for the others the answers that are quoted in bloomberg/pushiko
 /// (`docs/fcm_responses.md`), PyFCM 334, firebase-admin-go 719, firebase-admin-node 3215, airnotifier 211 and
-/// firebase-admin-java 1064. Nobody has published the texts of `QuotaFailure` for a device or a topic; these are ours.
+/// firebase-admin-java 1064. The texts of `QuotaFailure` for a device or a topic are ours, because
+/// Google publishes none.
 public enum FCMRefusal: String, CaseIterable, Sendable {
     // With the detail `FcmError`.
 

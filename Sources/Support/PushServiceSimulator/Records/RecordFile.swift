@@ -48,7 +48,9 @@ public final class RecordWriter {
 
     /// Whether anybody takes lines.
     public let writesLines: Bool
-    /// The lines that wait; whoever appends one says so by `lineAppended`.
+    /// The lines that wait to be written.
+    ///
+    /// A caller that appends one calls `lineAppended`.
     public var lines: [UInt8] = []
     /// How many lines the disk did not take.
     public private(set) var lostCount = 0

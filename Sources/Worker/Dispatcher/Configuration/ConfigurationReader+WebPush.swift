@@ -31,7 +31,7 @@ extension ConfigurationReader {
 
     private mutating func checkVAPIDKey(_ path: String, app index: Int) {
         do throws(ServiceError) {
-            _ = try VAPIDKeyFile.read(path: path)
+            _ = try VAPIDKey(path: path)
         } catch {
             fail(
                 .appWebPushKeyFile, app: index, error.message,

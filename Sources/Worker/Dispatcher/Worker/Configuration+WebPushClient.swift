@@ -33,7 +33,7 @@ extension Configuration {
 extension Configuration.AppWebPush {
     /// Signs the tokens of the app.
     fileprivate func tokenSource() throws(ServiceError) -> VAPIDTokenSource {
-        let key = try VAPIDKeyFile.read(path: keyFile)
+        let key = try VAPIDKey(path: keyFile)
         do throws(VAPIDError) {
             return VAPIDTokenSource(key: key, subject: try VAPIDSubject(subject))
         } catch {
@@ -42,5 +42,5 @@ extension Configuration.AppWebPush {
     }
 
     /// The key for which browsers subscribe, as a point of 65 bytes; nil if the file cannot be read.
-    var applicationServerKey: [UInt8]? { try? VAPIDKeyFile.read(path: keyFile).signingKey.publicPoint }
+    var applicationServerKey: [UInt8]? { try? VAPIDKey(path: keyFile).signingKey.publicPoint }
 }

@@ -24,12 +24,14 @@ struct PushClients: Sendable {
     /// - Parameters:
     ///   - configuration: checked before.
     ///   - apns: the client for APNs.
+    ///   - webPush: the client for browsers; nil if no app pushes to them.
     ///   - courier: where the pushes of clients go that fetch their notifications.
     ///   - logger: where connections that come and go are logged.
     ///   - metrics: where the instruments are made.
     /// - Throws: `ServiceError` if a key, a service account or an endpoint is wrong, or there is no thread.
     init(
-        _ configuration: Configuration, apns: APNsClientConfiguration, courier: CourierTransport, logger: Logger,
+        _ configuration: Configuration, apns: APNsClientConfiguration, webPush: WebPushConfiguration?,
+        courier: CourierTransport, logger: Logger,
         metrics: MetricsRegistry
     ) throws(ServiceError) {
         let routes = TransportRoutes(configuration.apps)
@@ -50,8 +52,8 @@ struct PushClients: Sendable {
             clients.append(client)
             members.append(TransportSwitch.Member(routes: routes.fcm, transport: client))
         }
-        if let configuration = try configuration.webPushClient() {
-            let client = try WebPushClient(configuration: configuration, logger: logger, metrics: metrics)
+        if let webPush {
+            let client = try WebPushClient(configuration: webPush, logger: logger, metrics: metrics)
             clients.append(client.client)
             members.append(TransportSwitch.Member(routes: routes.webPush, transport: client))
         }

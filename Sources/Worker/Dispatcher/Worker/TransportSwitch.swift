@@ -19,7 +19,11 @@ final class TransportSwitch: PushTransport {
     ///
     /// - Parameter members: the transports, whose routes follow each other from 0 on; those without a route are left
     ///   out.
-    init(_ members: [Member]) { self.members = members.filter { !$0.routes.isEmpty } }
+    init(_ members: [Member]) {
+        // The first ranges have the most pushes, so a batch meets its member at once.
+        self.members = members.filter { !$0.routes.isEmpty }
+            .sorted { $0.routes.lowerBound < $1.routes.lowerBound }
+    }
 
     func start(handler: any PushTransportHandler) {
         for member in members {

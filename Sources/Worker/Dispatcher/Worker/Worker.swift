@@ -45,7 +45,7 @@ final class Worker: Sendable {
             let broker = try configuration.broker(purpose: "worker")
             let apns = try configuration.apnsClient()
             try configuration.requireServiceAccounts()
-            _ = try configuration.webPushClient()
+            let webPush = try configuration.webPushClient()
             let registry = RegistryMetrics(metrics)
             registryReads = try configuration.lookUpClients(logger: logger, metrics: registry)
             do {
@@ -60,7 +60,8 @@ final class Worker: Sendable {
             let courier = CourierTransport(
                 apps: configuration.apps.map(\.name), loop: registryWrites.loop, logger: logger,
                 openRegistry: { () throws(RegistryError) in try configuration.registry.open(mode: .readWrite) })
-            push = try PushClients(configuration, apns: apns, courier: courier, logger: logger, metrics: metrics)
+            push = try PushClients(
+                configuration, apns: apns, webPush: webPush, courier: courier, logger: logger, metrics: metrics)
             keyWatcher = try ProviderKeyWatcher(apps: configuration.apps, routes: push.apnsRoutes, logger: logger)
             let parts = PipelineParts(
                 source: consumer, publisher: publisher, transport: push.transport, registryReads: registryReads,

@@ -97,6 +97,27 @@ struct WebPushClientTests {
         try await service.stop()
     }
 
+    @Test("A subscription whose end has passed is gone without a push, and one whose end is to come is served")
+    func endedSubscription() async throws {
+        let service = try await BrowserService()
+        let (client, collector) = try Self.client(service)
+        let token = try #require(try service.token("/push"))
+        func ending(atMilliseconds end: Int64) -> DeviceToken? {
+            let details = PushAddressDetails(webPushKeys: token.details?.webPushKeys, expiresAtMilliseconds: end)
+            return DeviceToken(text: token.bytes, details: details)
+        }
+        client.send([
+            try Self.request(1, ending(atMilliseconds: 1_000)), try Self.request(2, ending(atMilliseconds: .max)),
+        ])
+        let outcomes = await collector.wait(count: 2)
+        #expect(outcomes[1] == [SubscriptionProblem.ended.outcome])
+        #expect(
+            Disposition(SubscriptionProblem.ended.outcome, of: .webPush) == .tokenDead(sinceMilliseconds: nil))
+        #expect(outcomes[2] == [.answered(PushAnswer(status: 200))])
+        await client.close()
+        try await service.stop()
+    }
+
     @Test("A name that leads to this machine is not connected to, unless it is trusted")
     func privateAddress() async throws {
         let service = try await BrowserService()

@@ -1,0 +1,65 @@
+internal import JSON
+
+/// Members that the builders of all push services write.
+extension JSONWriter {
+    /// Writes a member whose value is a text.
+    mutating func member(_ key: StaticString, _ value: String) {
+        self.key(key)
+        string(value)
+    }
+
+    /// Writes a member whose value is JSON already.
+    mutating func member(_ key: StaticString, _ value: RawJSON) {
+        self.key(key)
+        raw(value.bytes)
+    }
+
+    /// Writes a localized text: its key, and its arguments if there are any.
+    mutating func members(_ key: StaticString, _ argumentsKey: StaticString, _ text: Notification.LocalizedText) {
+        member(key, text.key)
+        guard !text.arguments.isEmpty else { return }
+        self.key(argumentsKey)
+        beginArray()
+        for argument in text.arguments { string(argument) }
+        endArray()
+    }
+
+    /// Writes JSON as a text: a text as it is, any other value as the text of its JSON.
+    mutating func text(of value: RawJSON) {
+        if value.bytes.first == UInt8(ascii: "\"") {
+            raw(value.bytes)
+        } else {
+            value.bytes.withUnsafeBufferPointer { string(utf8: $0) }
+        }
+    }
+}
+
+extension DatasetChange {
+    /// What a client of Amazon Cognito Sync is told, as texts, in the order in which Amazon documents it.
+    ///
+    /// `syncCount` is in decimal digits, because Amazon's client for Android reads a text (`PushSyncUpdate`,
+    /// `Long.parseLong`). An event without a count has none.
+    var pushSyncTexts: [(key: StaticString, value: String)] {
+        var texts: [(key: StaticString, value: String)] = [
+            ("source", "cognito-sync"), ("identityPoolId", key.identityPoolID), ("identityId", key.identityID),
+            ("datasetName", key.datasetName),
+        ]
+        if let syncCount { texts.append(("syncCount", String(syncCount))) }
+        return texts
+    }
+}
+
+extension PushService {
+    /// The type of a push to this service, which has none of Apple's special kinds.
+    ///
+    /// - Throws: `EventRejection` with `invalidNotification` if the push is of such a kind.
+    func ordinaryPushType(of notification: Notification, _ options: PushOptions) throws(EventRejection) -> PushType {
+        let pushType = options.pushType ?? NotificationRules.pushType(of: notification)
+        guard pushType.tokenKind == .alert, pushType != .mdm else {
+            throw EventRejection(
+                .invalidNotification,
+                "\(title) has no \(pushType.rawValue) pushes; name devices of Apple only, or send an alert")
+        }
+        return pushType
+    }
+}
