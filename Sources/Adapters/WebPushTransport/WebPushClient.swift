@@ -8,17 +8,21 @@ public import ServiceClient
 /// named.
 ///
 /// An app is one route, whatever its origins are. Each origin of an app has a pool of connections of its own, which is
-/// made when the first push comes (`OriginTable`). Encryption has threads of its own (`EncryptionPool`); all else runs
-/// on one event loop.
+/// made when the first push comes (`OriginTable`). Encryption has threads of its own (`EncryptionPool`), and so have
+/// origins that do not speak HTTP/2 (`HTTP1Client`); all else runs on one event loop.
 ///
 /// Every push gets exactly one result, as from `ServiceClient`. A subscription that cannot be used (no keys, a point
 /// that is not on the curve, an endpoint that is not allowed) is answered 400 with a word of `SubscriptionProblem`.
 public final class WebPushClient: PushTransport {
     /// The connections, with the loop that carries all but encryption.
     public let client: ServiceClient
+    private let http1: HTTP1Client
     private let core: LoopBound<WebPushCore>
     private let encryption: EncryptionPool
     private let gate = TransportGate()
+
+    /// How many connections over HTTP/1.1 there may be, to all origins.
+    private static let http1ConnectionsMaximum = 256
 
     /// Prepares a client; it connects when there is something to send.
     ///
@@ -40,13 +44,24 @@ public final class WebPushClient: PushTransport {
         let client = try ServiceClient(
             routes: [], loopName: "webpush", logger: logger, metrics: metrics,
             closeTimeoutNanoseconds: configuration.closeTimeoutNanoseconds, seed: configuration.seed)
-        let core = LoopBound(WebPushCore(configuration: configuration, client: client), to: client.loop)
+        do throws(ServiceError) {
+            http1 = try HTTP1Client(
+                routes: [], loopName: "webpush-http1", logger: logger, metrics: metrics,
+                connectionsMaximum: Self.http1ConnectionsMaximum,
+                closeTimeoutNanoseconds: configuration.closeTimeoutNanoseconds, seed: configuration.seed)
+        } catch {
+            client.loop.stopAndJoin()
+            throw error
+        }
+        let core = LoopBound(
+            WebPushCore(configuration: configuration, client: client, http1: http1), to: client.loop)
         do throws(ServiceError) {
             encryption = try EncryptionPool(
                 threadCount: configuration.encryptionThreads, waitingMaximum: configuration.encryptionWaitingMaximum
             ) { results in core.loop.submit { core.value.encrypted(results) } }
         } catch {
             client.loop.stopAndJoin()
+            http1.loop.stopAndJoin()
             throw error
         }
         self.client = client
@@ -59,7 +74,8 @@ public final class WebPushClient: PushTransport {
             client.loop.submit { [core, encryption] in
                 core.value.start(handler: handler, encryption: encryption, here: core)
             }
-            client.start(handler: Relay(core: core))
+            client.start(handler: Relay(core: core, client: .http2))
+            http1.start(handler: Relay(core: core, client: .http1))
         }
     }
 
@@ -83,21 +99,25 @@ public final class WebPushClient: PushTransport {
                 continuation.resume()
             }
         }
+        await http1.close()
         await client.close()
     }
 }
 
-/// Hands what `ServiceClient` reports, on its own loop, to the core.
+/// Hands what a client reports to the core, on the core's loop.
 private final class Relay: PushTransportHandler {
     private let core: LoopBound<WebPushCore>
+    private let client: WebPushCore.Client
 
-    init(core: LoopBound<WebPushCore>) { self.core = core }
+    init(core: LoopBound<WebPushCore>, client: WebPushCore.Client) { (self.core, self.client) = (core, client) }
 
-    func pushesEnded(_ results: [PushResult]) {
-        // After the client's end this is the thread that still wanted to send.
-        guard core.loop.isOnLoop else { return core.loop.submit { [core] in core.value.ended(results) } }
-        core.value.ended(results)
+    func pushesEnded(_ results: [PushResult]) { run { $0.ended(results) } }
+
+    func routesChanged(_ changes: [RouteChange]) { run { [client] in $0.routesChanged(changes, of: client) } }
+
+    /// The thread is another one for HTTP/1.1, and for pushes that come after the client's end.
+    private func run(_ body: @escaping @Sendable (WebPushCore) -> Void) {
+        guard core.loop.isOnLoop else { return core.loop.submit { [core] in body(core.value) } }
+        body(core.value)
     }
-
-    func routesChanged(_ changes: [RouteChange]) { core.value.routesChanged(changes) }
 }

@@ -9,23 +9,27 @@ final class WebPushCore {
     private struct Pending {
         let request: PushRequest
         let origin: Int
-        /// Whether the client of push services has it, and will end it.
-        var isHandedOver = false
+        /// The client that has it, and will end it.
+        var client: Client?
     }
+
+    /// The clients that send what is encrypted.
+    enum Client { case http1, http2 }
 
     /// How often origins are looked at that may have become idle, in nanoseconds.
     private static let sweepNanoseconds: UInt64 = 1_000_000_000
+    /// How long a subscription is new: Google's service has called some gone for seconds after they were made.
+    private static let freshMilliseconds: Int64 = 60_000
 
     private let configuration: WebPushConfiguration
     private let client: ServiceClient
+    private let http1: HTTP1Client
     private let loop: EventLoop
     private var handler: (any PushTransportHandler)?
     private var encryption: EncryptionPool?
     private var here: LoopBound<WebPushCore>?
     private var origins: OriginTable
-    /// The client's route of each origin, and the origin of each route.
-    private var routes: [Int: Int] = [:]
-    private var originOfRoute: [Int: Int] = [:]
+    private let routes: OriginRoutes
     private var pending: [Pending?] = []
     private var freePending: [Int] = []
     private var reported: [Bool?]
@@ -33,9 +37,11 @@ final class WebPushCore {
     private var sweep: EventLoop.Timer?
     private var isClosing = false
 
-    init(configuration: WebPushConfiguration, client: ServiceClient) {
+    init(configuration: WebPushConfiguration, client: ServiceClient, http1: HTTP1Client) {
         self.configuration = configuration
         self.client = client
+        self.http1 = http1
+        routes = OriginRoutes(configuration: configuration, http2: client, http1: http1)
         loop = client.loop
         origins = OriginTable(originsMaximum: configuration.originsMaximum)
         reported = Array(repeating: nil, count: configuration.apps.count)
@@ -57,9 +63,13 @@ final class WebPushCore {
             case .failure(let refusal): finish(request.identifier, refusal.outcome)
             }
         }
+        encrypt(jobs)
+        report()
+    }
+
+    private func encrypt(_ jobs: [EncryptionJob]) {
         let taken = isClosing ? 0 : encryption?.submit(jobs) ?? 0
         for job in jobs[taken...] { drop(job.push, "too many pushes wait for encryption") }
-        report()
     }
 
     private struct Refusal: Error { let outcome: PushOutcome }
@@ -103,11 +113,11 @@ final class WebPushCore {
         case .found(let place): return place
         case .full: return nil
         case .opened(let place, let dropped):
-            if let dropped { removeRoute(of: dropped) }
+            if let dropped { routes.close(dropped) }
             do throws(ServiceError) {
-                let route = try client.addRoute(serviceRoute(to: origin, app: app, isKnown: isKnown, place: place))
-                routes[place] = route
-                originOfRoute[route] = place
+                try routes.open(origin, app: app, isKnown: isKnown, place: place) { [here] in
+                    here?.value.http2IsMissing(place)
+                }
                 armSweep()
                 return place
             } catch {
@@ -117,47 +127,28 @@ final class WebPushCore {
         }
     }
 
-    private func serviceRoute(to origin: WebPushOrigin, app: Int, isKnown: Bool, place: Int) -> ServiceRoute {
-        let app = configuration.apps[app]
-        let host = origin.host
-        var route = ServiceRoute(
-            service: .webPush, app: app.name, name: origin.audience.origin,
-            endpoint: ServiceEndpoint(host: host, port: origin.port),
-            extraTrustAnchorsFile: configuration.extraTrustAnchorsFile,
-            authorizer: VAPIDAuthorizer(source: app.tokens, audience: origin.audience),
-            limits: isKnown ? configuration.knownLimits : configuration.unknownLimits, proxy: configuration.proxy
-        ) { authority in
-            WebPushAdapter(authority: authority, host: host) { WallClock.nowMilliseconds() / 1_000 }
-        }
-        if !configuration.trustedHosts.contains(host) {
-            route.admitsAddress = { [policy = configuration.addressPolicy] in policy.allows($0) }
-        }
-        route.http2Missing = { [here] in here?.value.http2IsMissing(place) }
-        return route
-    }
-
     /// Messages have been encrypted.
     func encrypted(_ results: [EncryptionResult]) {
+        let now = loop.nowNanoseconds
         var requests: [PushRequest] = []
+        var http1Requests: [PushRequest] = []
         requests.reserveCapacity(results.count)
         for result in results {
-            guard let push = pending[result.push], let route = routes[push.origin] else { continue }
+            guard let push = pending[result.push] else { continue }
             switch result.body {
             case .success(let body):
-                guard !isClosing else {
+                let isHTTP1 = origins.usesHTTP1(push.origin, nowNanoseconds: now)
+                let route = isHTTP1 ? routes.http1Route(to: push.origin) : routes.http2Route(to: push.origin)
+                guard !isClosing, let route else {
                     drop(result.push, "the transport is closing")
-                    continue
-                }
-                guard origins.origins[push.origin]?.lacksHTTP2 != true else {
-                    sendWithoutHTTP2(result.push)
                     continue
                 }
                 var request = push.request
                 request.identifier = UInt64(result.push)
                 request.route = route
                 request.content = request.content.replacingPayload(by: body)
-                requests.append(request)
-                pending[result.push]?.isHandedOver = true
+                pending[result.push]?.client = isHTTP1 ? .http1 : .http2
+                if isHTTP1 { http1Requests.append(request) } else { requests.append(request) }
             case .failure(let error):
                 let isPermanent = error.code == .recipientInvalid || error.code == .plaintextTooLong
                 end(
@@ -166,21 +157,31 @@ final class WebPushCore {
             }
         }
         if !requests.isEmpty { client.send(requests) }
+        if !http1Requests.isEmpty { http1.send(http1Requests) }
         report()
     }
 
-    /// The place for HTTP/1.1: a push whose origin did not negotiate HTTP/2, and whose body is ready.
-    private func sendWithoutHTTP2(_ push: Int) { drop(push, "its push service does not speak HTTP/2") }
-
     // MARK: Results
 
-    /// The client's attempts ended.
+    /// A client's attempts ended.
     func ended(_ results: [PushResult]) {
+        let now = loop.nowNanoseconds
+        var again: [EncryptionJob] = []
         for result in results {
             let push = Int(clamping: result.identifier)
             guard pending.indices.contains(push), let entry = pending[push] else { continue }
-            end(push, judged(result.outcome, entry), result.durationNanoseconds)
+            if case .notProcessed = result.outcome, entry.client == .http2,
+                origins.usesHTTP1(entry.origin, nowNanoseconds: now),
+                let keys = entry.request.token.details?.webPushKeys
+            {
+                // It waited for a connection that showed that the service does not speak HTTP/2.
+                pending[push]?.client = nil
+                again.append(EncryptionJob(push: push, content: entry.request.content, keys: keys))
+            } else {
+                end(push, judged(result.outcome, entry), result.durationNanoseconds)
+            }
         }
+        if !again.isEmpty { encrypt(again) }
         report()
     }
 
@@ -191,11 +192,23 @@ final class WebPushCore {
             origins.accepted(push.origin)
             return outcome
         }
+        if answer.status == 404 || answer.status == 410, Self.isFresh(push.request.token) {
+            answer.reason = WebPushReason.goneSoon
+            return .answered(answer)
+        }
         guard answer.refusesVAPIDToken, !origins.refused(push.origin, subscription: push.request.token.hashValue) else {
             return outcome
         }
         answer.reason = WebPushReason.refusedHere
         return .answered(answer)
+    }
+
+    /// Whether a subscription is so new that its service may not know it everywhere yet.
+    private static func isFresh(_ token: DeviceToken) -> Bool {
+        guard let registered = token.details?.registeredAtMilliseconds else { return false }
+        let now = WallClock.nowMilliseconds()
+        // A time far in the future is a wrong one.
+        return (now - freshMilliseconds...now + freshMilliseconds).contains(registered)
     }
 
     private func drop(_ push: Int, _ reason: String) { end(push, .notProcessed(reason), 0) }
@@ -224,15 +237,17 @@ final class WebPushCore {
 
     // MARK: Origins
 
-    func routesChanged(_ changes: [RouteChange]) {
+    /// A client has found out whether routes lead to their origins.
+    func routesChanged(_ changes: [RouteChange], of client: Client) {
         for change in changes {
-            guard let place = originOfRoute[change.route] else { continue }
-            origins.reachabilityChanged(place, isReachable: change.isReachable)
+            guard let place = routes.place(ofRoute: change.route, isHTTP1: client == .http1) else { continue }
+            origins.reachabilityChanged(
+                place, isReachable: change.isReachable, isHTTP1: client == .http1, nowNanoseconds: loop.nowNanoseconds)
         }
         reportReachability()
     }
 
-    func http2IsMissing(_ place: Int) { origins.http2IsMissing(place) }
+    private func http2IsMissing(_ place: Int) { origins.http2IsMissing(place, nowNanoseconds: loop.nowNanoseconds) }
 
     /// Says whether the apps' routes lead somewhere, when that changes.
     ///
@@ -248,12 +263,6 @@ final class WebPushCore {
         if !changes.isEmpty { handler?.routesChanged(changes) }
     }
 
-    private func removeRoute(of place: Int) {
-        guard let route = routes.removeValue(forKey: place) else { return }
-        originOfRoute[route] = nil
-        client.removeRoute(route)
-    }
-
     private func armSweep() {
         guard sweep == nil, !isClosing else { return }
         sweep = loop.schedule(afterNanoseconds: Self.sweepNanoseconds) { [weak self] in self?.sweepOrigins() }
@@ -261,7 +270,7 @@ final class WebPushCore {
 
     private func sweepOrigins() {
         sweep = nil
-        for place in origins.timePassed(nowNanoseconds: loop.nowNanoseconds) { removeRoute(of: place) }
+        for place in origins.timePassed(nowNanoseconds: loop.nowNanoseconds) { routes.close(place) }
         reportReachability()
         if !routes.isEmpty { armSweep() }
     }
@@ -274,7 +283,7 @@ final class WebPushCore {
         encryption = nil
         if let sweep { loop.cancel(sweep) }
         sweep = nil
-        for push in pending.indices where pending[push]?.isHandedOver == false {
+        for push in pending.indices where pending[push].map({ $0.client == nil }) == true {
             drop(push, "the transport is closing")
         }
         report()

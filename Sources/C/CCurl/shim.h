@@ -1,7 +1,10 @@
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 // curl_easy_setopt takes its value as a variable argument, which Swift cannot pass; so a whole request is one call.
 struct ccurl_request {
@@ -81,8 +84,6 @@ static inline int ccurl_exchange(const struct ccurl_request *request, struct ccu
 // One POST of the multi interface. The callbacks get `context`.
 struct ccurl_post {
     const char *url;
-    // What the connection is made to in place of the URL's host, "::ADDRESS:PORT"; null for what the name resolves to.
-    struct curl_slist *connect_to;
     struct curl_slist *headers;
     curl_off_t body_count;
     // Empty for the system's trust anchors alone.
@@ -96,6 +97,8 @@ struct ccurl_post {
     long connect_timeout_milliseconds;
     long connection_age_seconds_maximum;
     void *context;
+    // Null for libcurl's own.
+    curl_opensocket_callback open_socket;
     curl_read_callback read;
     curl_write_callback write_header;
     curl_write_callback write_body;
@@ -121,7 +124,10 @@ static inline CURLcode ccurl_set_post(CURL *handle, const struct ccurl_post *pos
     curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(handle, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
     curl_easy_setopt(handle, CURLOPT_PROXYHEADER, post->proxy_headers);
-    curl_easy_setopt(handle, CURLOPT_CONNECT_TO, post->connect_to);
+    if (post->open_socket != NULL) {
+        curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, post->open_socket);
+        curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, post->context);
+    }
     if (post->ca_file[0] != 0) curl_easy_setopt(handle, CURLOPT_CAINFO, post->ca_file);
     curl_easy_setopt(handle, CURLOPT_CONNECT_ONLY, post->connects_only);
     curl_easy_setopt(handle, CURLOPT_POST, 1L);
@@ -135,6 +141,24 @@ static inline CURLcode ccurl_set_post(CURL *handle, const struct ccurl_post *pos
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, post->context);
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, post->headers);
     return curl_easy_setopt(handle, CURLOPT_URL, post->url);
+}
+
+// Copies the address of a socket that is to be opened. Returns 4 or 16, and 0 for any other family.
+static inline size_t ccurl_address_bytes(const struct curl_sockaddr *address, uint8_t bytes[16]) {
+    if (address->family == AF_INET && address->addrlen >= sizeof(struct sockaddr_in)) {
+        memcpy(bytes, &((const struct sockaddr_in *)(const void *)&address->addr)->sin_addr, 4);
+        return 4;
+    }
+    if (address->family == AF_INET6 && address->addrlen >= sizeof(struct sockaddr_in6)) {
+        memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)&address->addr)->sin6_addr, 16);
+        return 16;
+    }
+    return 0;
+}
+
+// Opens a socket as libcurl does by itself.
+static inline curl_socket_t ccurl_open_socket(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 // The `context` of a POST.

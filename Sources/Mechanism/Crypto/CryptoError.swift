@@ -10,6 +10,8 @@ public struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
         case certificateInvalid
         /// The peer's bytes are not TLS: wrong port, or a server without TLS.
         case protocolMissing
+        /// The peer speaks none of the application protocols that were offered (ALPN, RFC 7301 section 3.2).
+        case applicationProtocolMissing
         /// The TLS handshake failed for a reason other than the certificate.
         case handshakeFailed
         /// The text holds no key at all.

@@ -183,7 +183,11 @@ public final class TLSSession {
         let isOtherProtocol =
             OpenSSLErrors.firstIs(SSL_R_WRONG_VERSION_NUMBER) || OpenSSLErrors.firstIs(SSL_R_HTTP_REQUEST)
             || OpenSSLErrors.firstIs(SSL_R_PACKET_LENGTH_TOO_LONG) || OpenSSLErrors.firstIs(SSL_R_UNKNOWN_PROTOCOL)
+        let isOtherApplication = OpenSSLErrors.firstIs(SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL)
         let reasons = OpenSSLErrors.take()
+        guard !isOtherApplication else {
+            return CryptoError(.applicationProtocolMissing, "\(peerName) speaks none of the offered protocols (ALPN)")
+        }
         guard !isOtherProtocol else {
             return CryptoError(
                 .protocolMissing,

@@ -33,12 +33,12 @@ struct OriginTableTests {
     func probes() throws {
         var table = OriginTable(originsMaximum: 4)
         for number in 0...1 { _ = table.place(of: try Self.key(number), isKnown: true, nowNanoseconds: 0) }
-        table.reachabilityChanged(0, isReachable: false)
+        table.reachabilityChanged(0, isReachable: false, nowNanoseconds: 0)
         var admitted = 0
         for _ in 0..<100 where table.begin(0, nowNanoseconds: 1) == nil { admitted += 1 }
         #expect(admitted == OriginTable.probesMaximum)
         for _ in 0..<100 { same(table.begin(1, nowNanoseconds: 1), nil) }
-        table.reachabilityChanged(0, isReachable: true)
+        table.reachabilityChanged(0, isReachable: true, nowNanoseconds: 0)
         same(table.begin(0, nowNanoseconds: 2), nil)
     }
 
@@ -60,13 +60,13 @@ struct OriginTableTests {
         var table = OriginTable(originsMaximum: 4)
         for number in 0..<3 { _ = table.place(of: try Self.key(number), isKnown: number < 2, nowNanoseconds: 0) }
         #expect(table.isReachable(app: 0) == nil)
-        table.reachabilityChanged(2, isReachable: false)
+        table.reachabilityChanged(2, isReachable: false, nowNanoseconds: 0)
         #expect(table.isReachable(app: 0) == nil)
-        table.reachabilityChanged(0, isReachable: false)
+        table.reachabilityChanged(0, isReachable: false, nowNanoseconds: 0)
         #expect(table.isReachable(app: 0) == false)
-        table.reachabilityChanged(1, isReachable: true)
+        table.reachabilityChanged(1, isReachable: true, nowNanoseconds: 0)
         #expect(table.isReachable(app: 0) == true)
-        table.reachabilityChanged(1, isReachable: false)
+        table.reachabilityChanged(1, isReachable: false, nowNanoseconds: 0)
         same(table.timePassed(nowNanoseconds: OriginTable.unreachableNanoseconds), [0, 1, 2])
         #expect(table.isReachable(app: 0) == nil)
     }
@@ -86,6 +86,25 @@ struct OriginTableTests {
             same(table.refused(1, subscription: 1), false)
         }
         same(table.refused(1, subscription: 100), true)
+    }
+
+    @Test(
+        "An origin without HTTP/2 is served over HTTP/1.1 for a while, and only that client says whether it is reached")
+    func http1() throws {
+        var table = OriginTable(originsMaximum: 4)
+        _ = table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 0)
+        #expect(!table.usesHTTP1(0, nowNanoseconds: 1))
+        table.http2IsMissing(0, nowNanoseconds: 1)
+        #expect(table.usesHTTP1(0, nowNanoseconds: 2))
+        table.reachabilityChanged(0, isReachable: false, nowNanoseconds: 2)
+        #expect(table.isReachable(app: 0) == nil)
+        table.reachabilityChanged(0, isReachable: false, isHTTP1: true, nowNanoseconds: 3)
+        #expect(table.isReachable(app: 0) == false)
+        table.reachabilityChanged(0, isReachable: true, isHTTP1: true, nowNanoseconds: 4)
+        #expect(table.isReachable(app: 0) == true)
+        #expect(!table.usesHTTP1(0, nowNanoseconds: 1 + OriginTable.http1Nanoseconds))
+        table.reachabilityChanged(0, isReachable: true, nowNanoseconds: 5)
+        #expect(!table.usesHTTP1(0, nowNanoseconds: 6))
     }
 }
 

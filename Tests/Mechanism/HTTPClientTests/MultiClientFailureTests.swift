@@ -125,7 +125,7 @@ struct MultiClientFailureTests {
     func badHost(_ host: String) async throws {
         try await MultiClientFixture.run { fixture in
             for destination in [
-                fixture.destination(host: host), fixture.destination(addresses: [host]),
+                fixture.destination(host: host),
                 fixture.destination(proxy: PostProxy(host: host, port: 1)),
             ] {
                 #expect(await fixture.post(fixture.request("/1", to: destination)).notSentKind == .requestInvalid)

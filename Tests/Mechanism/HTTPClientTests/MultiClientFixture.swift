@@ -99,10 +99,11 @@ struct MultiClientFixture {
 
     /// Where the server is.
     func destination(
-        host: String = "localhost", port: UInt16? = nil, addresses: [String] = [], proxy: PostProxy? = nil
+        host: String = "localhost", port: UInt16? = nil, proxy: PostProxy? = nil,
+        admitsAddress: (@Sendable ([UInt8]) -> Bool)? = nil
     ) -> PostDestination {
         PostDestination(
-            host: host, port: port ?? server.port, addresses: addresses, caFile: caFile, proxy: proxy)
+            host: host, port: port ?? server.port, caFile: caFile, proxy: proxy, admitsAddress: admitsAddress)
     }
 
     /// A request of the tests.

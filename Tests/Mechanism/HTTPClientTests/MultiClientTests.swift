@@ -110,20 +110,29 @@ struct MultiClientTests {
         }
     }
 
-    @Test("A pinned address is connected to, whatever the name resolves to, and the next one if it cannot be")
-    func pinned() async throws {
+    @Test("Only an address that is admitted is connected to, and the next one if it is not")
+    func admittedAddresses() async throws {
         try await MultiClientFixture.run { fixture in
-            for addresses in [["127.0.0.1"], ["127.0.0.2", "::1", "127.0.0.1"]] {
-                let destination = fixture.destination(host: "push.example.test", addresses: addresses)
-                let answer = try await fixture.answer(fixture.request("/1", to: destination))
-                #expect(answer.status == 200)
+            let asked = Watched<Set<[UInt8]>>([])
+            let some = fixture.destination { address in
+                asked.update { $0.insert(address) }
+                return address == [127, 0, 0, 1]
             }
-            // The server shows a certificate for localhost, too; the name counts, and not the address.
-            let foreign = fixture.destination(host: "other.example.test", addresses: ["127.0.0.1"])
-            #expect(await fixture.post(fixture.request("/2", to: foreign)).notSentKind == .certificateRejected)
-            let unpinned = fixture.destination(host: "push.example.test")
-            #expect(await fixture.post(fixture.request("/3", to: unpinned)).notSentKind == .nameUnresolved)
-            #expect(fixture.served.value.paths == ["/1", "/1"])
+            let answer = try await fixture.answer(fixture.request("/1", to: some))
+            #expect(answer.status == 200)
+            #expect(asked.value.contains([127, 0, 0, 1]))
+            for host in ["127.0.0.1", "::1"] {
+                let none = fixture.destination(host: host) { _ in false }
+                let outcome = await fixture.post(fixture.request("/2", to: none))
+                guard case .notSent(let failure) = outcome else {
+                    Issue.record("\(outcome)")
+                    continue
+                }
+                #expect(failure.kind == .unreachable)
+                #expect(failure.description == "no address of the name may be connected to")
+                #expect(await fixture.probe(none)?.kind == .unreachable)
+            }
+            #expect(fixture.served.value.paths == ["/1"])
         }
     }
 

@@ -171,7 +171,9 @@ extension SQLiteRegistry {
     /// The rest of the address of a device, by its row.
     func addressRest(of device: Int64) throws(RegistryError) -> AddressRest? {
         let statement = try statements.statement(
-            "SELECT \(AddressRest.readColumns) FROM device_address x WHERE x.device = ?")
+            """
+            SELECT \(AddressRest.readColumns) FROM device d JOIN device_address x ON x.device = d.id WHERE d.id = ?
+            """)
         statement.bind(1, device)
         defer { statement.reset() }
         return try statement.step() ? AddressRest(statement, from: 0) : nil

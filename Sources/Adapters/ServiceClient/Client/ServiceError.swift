@@ -58,7 +58,7 @@ enum ConnectionHint {
     /// Whether the peer answered, and does not negotiate HTTP/2 (ALPN, RFC 7301).
     static func lacksHTTP2(_ reason: HTTP2CloseReason) -> Bool {
         switch reason {
-        case .tls(let error): error.code == .protocolMissing
+        case .tls(let error): error.code == .applicationProtocolMissing
         case .noHTTP2: true
         case .local, .peerClosed, .transport, .protocolViolation: false
         }
@@ -67,7 +67,8 @@ enum ConnectionHint {
     /// Whether only a correction of the configuration, or of the peer, makes the next attempt succeed.
     static func isEndpointUnusable(_ reason: HTTP2CloseReason) -> Bool {
         switch reason {
-        case .tls(let error): error.code == .certificateRejected || error.code == .protocolMissing
+        case .tls(let error):
+            [.certificateRejected, .protocolMissing, .applicationProtocolMissing].contains(error.code)
         case .noHTTP2: true
         case .local, .peerClosed, .transport, .protocolViolation: false
         }

@@ -10,8 +10,7 @@ public protocol HTTP1Adapter: AnyObject {
     /// - Parameters:
     ///   - push: the push.
     ///   - authorization: the value of the header `authorization`.
-    ///   - destination: the route's endpoint, trust anchors and proxy; a service whose pushes name their own origins
-    ///     changes it.
+    ///   - destination: the route's endpoint, trust anchors and proxy.
     ///   - nowSeconds: the wall clock, in seconds since 1970.
     /// - Returns: the request; the client sets its timeout.
     func request(

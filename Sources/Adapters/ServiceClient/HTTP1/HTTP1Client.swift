@@ -17,6 +17,9 @@ public final class HTTP1Client: PushTransport {
     /// The loop that carries the connections.
     public let loop: EventLoop
     private let core: LoopBound<HTTP1ClientCore>
+    private let logger: Logger
+    private let metrics: MetricsRegistry
+    private let seed: UInt64
     private let gate = TransportGate()
 
     /// Prepares a client; it connects when it is started.
@@ -26,12 +29,13 @@ public final class HTTP1Client: PushTransport {
     ///   - loopName: the name of the loop's thread.
     ///   - logger: where failures are logged.
     ///   - metrics: where the client's instruments are made.
+    ///   - connectionsMaximum: how many connections there may be; nil for as many as the routes can use.
     ///   - closeTimeoutNanoseconds: the longest time that `close` waits for answers to pushes in flight.
     ///   - seed: the seed of the jitter; nil draws one.
     /// - Throws: `ServiceError` with `systemFailed` if there is no thread, or libcurl cannot be set up.
     public init(
         routes: [HTTP1Route], loopName: String, logger: Logger, metrics: MetricsRegistry,
-        closeTimeoutNanoseconds: UInt64 = 5_000_000_000, seed: UInt64? = nil
+        connectionsMaximum: Int? = nil, closeTimeoutNanoseconds: UInt64 = 5_000_000_000, seed: UInt64? = nil
     ) throws(ServiceError) {
         let loop: EventLoop
         do throws(EventLoopError) {
@@ -42,15 +46,19 @@ public final class HTTP1Client: PushTransport {
         self.loop = loop
         let http: HTTPMultiClient
         do throws(HTTPClient.Failure) {
-            http = try HTTPMultiClient(loop: loop, limits: Self.limits(routes))
+            http = try HTTPMultiClient(loop: loop, limits: Self.limits(routes, connectionsMaximum))
         } catch {
             loop.stopAndJoin()
             throw ServiceError(.systemFailed, "the client \(loopName) cannot be used: \(error)")
         }
-        let core = HTTP1ClientCore(
-            loop: loop, http: http, closeTimeoutNanoseconds: closeTimeoutNanoseconds, routes: routes,
-            logs: routes.map { HTTP1RouteLog(route: $0, logger: logger, metrics: metrics) },
-            seed: seed ?? UInt64.random(in: 0...UInt64.max))
+        self.logger = logger
+        self.metrics = metrics
+        self.seed = seed ?? UInt64.random(in: 0...UInt64.max)
+        let core = HTTP1ClientCore(loop: loop, http: http, closeTimeoutNanoseconds: closeTimeoutNanoseconds)
+        for (number, route) in routes.enumerated() {
+            let log = HTTP1RouteLog(route: route, logger: logger, metrics: metrics)
+            core.addRoute(number, route, log, seed: self.seed)
+        }
         self.core = LoopBound(core, to: loop)
         var observed: [any Authorizer] = []
         for authorizer in routes.map(\.authorizer) where !observed.contains(where: { $0 === authorizer }) {
@@ -61,13 +69,27 @@ public final class HTTP1Client: PushTransport {
     }
 
     /// As many connections as all routes may use at once, and one for a probe of each.
-    private static func limits(_ routes: [HTTP1Route]) -> HTTPMultiClient.Limits {
+    private static func limits(_ routes: [HTTP1Route], _ connectionsMaximum: Int?) -> HTTPMultiClient.Limits {
         var limits = HTTPMultiClient.Limits()
-        let connections = routes.reduce(0) { $0 + max(1, $1.limits.concurrentRequestsMaximum) + 1 }
+        let connections =
+            connectionsMaximum ?? routes.reduce(0) { $0 + max(1, $1.limits.concurrentRequestsMaximum) + 1 }
         limits.connectionsPerHostMaximum = connections
         limits.connectionsMaximum = connections
         return limits
     }
+
+    /// Adds a route; any thread may do so, before it sends the first push there.
+    ///
+    /// - Parameters:
+    ///   - route: the route. News of its authorizer are not observed, so it must always be ready.
+    ///   - number: the `route` of its pushes, which no route has had before.
+    public func addRoute(_ route: HTTP1Route, number: Int) {
+        let log = HTTP1RouteLog(route: route, logger: logger, metrics: metrics)
+        loop.submit { [core, seed] in core.value.addRoute(number, route, log, seed: seed) }
+    }
+
+    /// Removes a route, on which no push is out.
+    public func removeRoute(_ number: Int) { loop.submit { [core] in core.value.removeRoute(number) } }
 
     /// Begins to connect; results go to the handler.
     public func start(handler: any PushTransportHandler) {

@@ -7,7 +7,7 @@ final class HTTP1ClientCore {
     let loop: EventLoop
     private let http: HTTPMultiClient
     private let closeTimeoutNanoseconds: UInt64
-    private var pools: [HTTP1RoutePool] = []
+    private var pools: [Int: HTTP1RoutePool] = [:]
     private var handler: (any PushTransportHandler)?
     private var results: [PushResult] = []
     private var routeChanges: [RouteChange] = []
@@ -17,42 +17,50 @@ final class HTTP1ClientCore {
     private var whenClosed: (() -> Void)?
     private var isClosed = false
 
-    init(
-        loop: EventLoop, http: HTTPMultiClient, closeTimeoutNanoseconds: UInt64, routes: [HTTP1Route],
-        logs: [HTTP1RouteLog], seed: UInt64
-    ) {
+    init(loop: EventLoop, http: HTTPMultiClient, closeTimeoutNanoseconds: UInt64) {
         self.loop = loop
         self.http = http
         self.closeTimeoutNanoseconds = closeTimeoutNanoseconds
-        pools = zip(routes, logs).enumerated().map { index, part in
-            HTTP1RoutePool(index: index, route: part.0, log: part.1, owner: self, seed: seed &+ UInt64(index))
-        }
+    }
+
+    func addRoute(_ number: Int, _ route: HTTP1Route, _ log: HTTP1RouteLog, seed: UInt64) {
+        guard whenClosed == nil, !isClosed else { return }
+        let pool = HTTP1RoutePool(
+            index: number, route: route, log: log, owner: self, seed: seed &+ UInt64(truncatingIfNeeded: number))
+        pools[number] = pool
+        if handler != nil { pool.start() }
+    }
+
+    func removeRoute(_ number: Int) {
+        guard let pool = pools.removeValue(forKey: number) else { return }
+        pool.close()
+        pool.tickEnded()
     }
 
     func start(handler: any PushTransportHandler) {
         self.handler = handler
-        for pool in pools { pool.start() }
+        for pool in pools.values { pool.start() }
         touch()
     }
 
     func send(_ requests: [PushRequest]) {
         let now = loop.nowNanoseconds
         for request in requests {
-            guard pools.indices.contains(request.route) else {
+            guard let pool = pools[request.route] else {
                 report(
                     PushResult(
                         identifier: request.identifier, outcome: .notProcessed("there is no such route"),
                         durationNanoseconds: 0))
                 continue
             }
-            pools[request.route].send(request, nowNanoseconds: now)
+            pool.send(request, nowNanoseconds: now)
         }
         touch()
     }
 
     /// An authorizer may have something new.
     func authorizationChanged() {
-        for pool in pools { pool.authorizationChanged() }
+        for pool in pools.values { pool.authorizationChanged() }
         touch()
     }
 
@@ -81,7 +89,7 @@ final class HTTP1ClientCore {
 
     private func tickEnded() {
         isTouched = false
-        for pool in pools { pool.tickEnded() }
+        for pool in pools.values { pool.tickEnded() }
         // Reported before the results, because the receiver of an unprocessed push may ask whether to send it again.
         if !routeChanges.isEmpty {
             let changes = routeChanges
@@ -98,7 +106,7 @@ final class HTTP1ClientCore {
     }
 
     private func armTimer() {
-        let due = pools.reduce(UInt64.max) { min($0, $1.dueNanoseconds) }
+        let due = pools.values.reduce(UInt64.max) { min($0, $1.dueNanoseconds) }
         // An early timer does no harm: it finds nothing due and is set again.
         guard due < timerDueNanoseconds else { return }
         if let timer { loop.cancel(timer) }
@@ -117,7 +125,7 @@ final class HTTP1ClientCore {
 
     func close(whenClosed: @escaping () -> Void) {
         self.whenClosed = whenClosed
-        for pool in pools { pool.close() }
+        for pool in pools.values { pool.close() }
         loop.schedule(afterNanoseconds: closeTimeoutNanoseconds) { [weak self] in
             self?.http.close()
             self?.touch()
@@ -128,14 +136,14 @@ final class HTTP1ClientCore {
     private func checkClosed() {
         guard let whenClosed, results.isEmpty, !isTouched else { return }
         // A probe ends with the client.
-        guard pools.allSatisfy(\.isIdle) else { return }
+        guard pools.values.allSatisfy(\.isIdle) else { return }
         isClosed = true
         self.whenClosed = nil
         http.close()
         if let timer { loop.cancel(timer) }
         timer = nil
         handler = nil
-        pools = []
+        pools = [:]
         whenClosed()
     }
 }

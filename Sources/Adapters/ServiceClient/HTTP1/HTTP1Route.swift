@@ -13,10 +13,6 @@ public struct HTTP1Route: Sendable {
     public var name: String
     /// Where it leads.
     public var endpoint: ServiceEndpoint
-    /// Whether each push names its own origin in place of `endpoint`, which then is a name for logs.
-    ///
-    /// Nothing is known of such a route as a whole: it counts as reachable, and a push that could not be sent ends.
-    public var hasManyOrigins: Bool
     /// A PEM file with a certificate to trust besides the system's, for a simulator or a proxy.
     public var extraTrustAnchorsFile: String?
     /// Authenticates the requests.
@@ -25,6 +21,8 @@ public struct HTTP1Route: Sendable {
     public var limits: HTTP1Limits
     /// The HTTP proxy through which connections are made, if the endpoint cannot be reached directly.
     public var proxy: HTTPProxy?
+    /// Which of the endpoint's addresses may be connected to, given as 4 or 16 bytes; nil for all, and with a proxy.
+    public var admitsAddress: (@Sendable ([UInt8]) -> Bool)?
     /// Makes the route's adapter.
     public var makeAdapter: @Sendable () -> any HTTP1Adapter
 
@@ -35,32 +33,35 @@ public struct HTTP1Route: Sendable {
     ///   - app: the name of the app.
     ///   - name: the name of the route among those of the app.
     ///   - endpoint: where it leads.
-    ///   - hasManyOrigins: whether each push names its own origin.
     ///   - extraTrustAnchorsFile: a PEM file to trust besides the system's.
     ///   - authorizer: authenticates the requests.
     ///   - limits: the bounds of the route.
     ///   - proxy: the HTTP proxy to go through; nil for none.
+    ///   - admitsAddress: which of the endpoint's addresses may be connected to; nil for all.
     ///   - makeAdapter: makes the route's adapter.
     public init(
-        service: PushService, app: String, name: String, endpoint: ServiceEndpoint, hasManyOrigins: Bool = false,
+        service: PushService, app: String, name: String, endpoint: ServiceEndpoint,
         extraTrustAnchorsFile: String? = nil, authorizer: any Authorizer, limits: HTTP1Limits = HTTP1Limits(),
-        proxy: HTTPProxy? = nil, makeAdapter: @escaping @Sendable () -> any HTTP1Adapter
+        proxy: HTTPProxy? = nil, admitsAddress: (@Sendable ([UInt8]) -> Bool)? = nil,
+        makeAdapter: @escaping @Sendable () -> any HTTP1Adapter
     ) {
         self.service = service
         self.app = app
         self.name = name
         self.endpoint = endpoint
-        self.hasManyOrigins = hasManyOrigins
         self.extraTrustAnchorsFile = extraTrustAnchorsFile
         self.authorizer = authorizer
         self.limits = limits
         self.proxy = proxy
+        self.admitsAddress = admitsAddress
         self.makeAdapter = makeAdapter
     }
 
     /// The endpoint as the mechanism takes it.
     var destination: PostDestination {
-        PostDestination(endpoint, extraTrustAnchorsFile: extraTrustAnchorsFile, proxy: proxy)
+        var destination = PostDestination(endpoint, extraTrustAnchorsFile: extraTrustAnchorsFile, proxy: proxy)
+        destination.admitsAddress = admitsAddress
+        return destination
     }
 }
 

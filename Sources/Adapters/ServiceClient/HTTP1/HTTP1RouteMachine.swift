@@ -30,7 +30,6 @@ struct HTTP1RouteMachine {
     }
 
     private let limits: HTTP1Limits
-    private let hasManyOrigins: Bool
     private let backOff = BackOff()
     private var random: SplitMix
     private var state: State
@@ -46,12 +45,10 @@ struct HTTP1RouteMachine {
     /// Whether the route leads to its service; nil before that is known.
     private(set) var isReachable: Bool?
 
-    init(limits: HTTP1Limits, hasManyOrigins: Bool, seed: UInt64) {
+    init(limits: HTTP1Limits, seed: UInt64) {
         self.limits = limits
-        self.hasManyOrigins = hasManyOrigins
         random = SplitMix(seed: seed)
-        state = hasManyOrigins ? .up : .down(failures: 0, probeAtNanoseconds: 0)
-        if hasManyOrigins { isReachable = true }
+        state = .down(failures: 0, probeAtNanoseconds: 0)
     }
 
     /// The pushes that wait.
@@ -93,7 +90,6 @@ struct HTTP1RouteMachine {
     mutating func answered(_ push: Int) {
         inFlightCount -= 1
         forget(push)
-        guard !hasManyOrigins else { return }
         isReachable = true
         if case .down = state { state = .up }
     }
@@ -115,8 +111,8 @@ struct HTTP1RouteMachine {
     /// A push was not sent.
     mutating func notSent(_ push: Int, nowNanoseconds: UInt64) -> Fate {
         inFlightCount -= 1
-        if case .up = state, !hasManyOrigins { failed(failures: 1, nowNanoseconds) }
-        guard !hasManyOrigins, !isClosing else {
+        if case .up = state { failed(failures: 1, nowNanoseconds) }
+        guard !isClosing else {
             forget(push)
             return .ends
         }
@@ -142,7 +138,7 @@ struct HTTP1RouteMachine {
             advanceArrivals()
         }
         for number in expired { forget(number) }
-        if !expired.isEmpty, !isUp, !hasManyOrigins { isReachable = false }
+        if !expired.isEmpty, !isUp { isReachable = false }
         return expired
     }
 

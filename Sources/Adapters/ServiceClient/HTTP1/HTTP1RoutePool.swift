@@ -31,7 +31,7 @@ final class HTTP1RoutePool {
         self.log = log
         destination = route.destination
         adapter = route.makeAdapter()
-        machine = HTTP1RouteMachine(limits: route.limits, hasManyOrigins: route.hasManyOrigins, seed: seed)
+        machine = HTTP1RouteMachine(limits: route.limits, seed: seed)
     }
 
     /// Whether nothing is under way and nothing waits.

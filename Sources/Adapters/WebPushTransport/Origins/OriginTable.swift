@@ -25,8 +25,8 @@ struct OriginTable {
         var outstanding = 0
         /// Whether the client can connect to it; nil if that is not known.
         var isReachable: Bool?
-        /// Whether it does not speak HTTP/2.
-        var lacksHTTP2 = false
+        /// Until when it gets its pushes over HTTP/1.1, because it did not speak HTTP/2.
+        var http1UntilNanoseconds: UInt64 = 0
         /// Since when something has been out without any answer.
         var silentSinceNanoseconds: UInt64
         var usedNanoseconds: UInt64
@@ -54,6 +54,8 @@ struct OriginTable {
     static let idleNanoseconds: UInt64 = 600_000_000_000
     /// The same of one that cannot be reached.
     static let unreachableNanoseconds: UInt64 = 30_000_000_000
+    /// How long HTTP/2 is not tried again at an origin that did not speak it.
+    static let http1Nanoseconds: UInt64 = 3_600_000_000_000
     /// How many subscriptions in a row have to be refused before the key is to blame, and not one of them: Google's
     /// service refuses single ones for a day (issue 89 of zaru/webpush).
     static let refusalsMaximum = 8
@@ -147,14 +149,29 @@ struct OriginTable {
 
     // MARK: Reachability
 
-    /// The client has found out whether it can connect to an origin.
-    mutating func reachabilityChanged(_ place: Int, isReachable: Bool) {
-        origins[place]?.isReachable = isReachable
-        if isReachable { origins[place]?.lacksHTTP2 = false }
+    /// Whether an origin gets its pushes over HTTP/1.1.
+    func usesHTTP1(_ place: Int, nowNanoseconds: UInt64) -> Bool {
+        origins[place].map { nowNanoseconds < $0.http1UntilNanoseconds } ?? false
     }
 
-    /// The origin did not negotiate HTTP/2.
-    mutating func http2IsMissing(_ place: Int) { origins[place]?.lacksHTTP2 = true }
+    /// A client has found out whether it can connect to an origin.
+    ///
+    /// - Parameters:
+    ///   - place: the origin.
+    ///   - isReachable: whether it can.
+    ///   - isHTTP1: whether it is the client for HTTP/1.1. Only the client that the origin needs has a say.
+    ///   - nowNanoseconds: the time.
+    mutating func reachabilityChanged(_ place: Int, isReachable: Bool, isHTTP1: Bool = false, nowNanoseconds: UInt64) {
+        if isReachable, !isHTTP1 { origins[place]?.http1UntilNanoseconds = 0 }
+        guard usesHTTP1(place, nowNanoseconds: nowNanoseconds) == isHTTP1 else { return }
+        origins[place]?.isReachable = isReachable
+    }
+
+    /// The origin did not negotiate HTTP/2, so pushes go to it over HTTP/1.1 for a while.
+    mutating func http2IsMissing(_ place: Int, nowNanoseconds: UInt64) {
+        origins[place]?.http1UntilNanoseconds = nowNanoseconds &+ Self.http1Nanoseconds
+        origins[place]?.isReachable = nil
+    }
 
     /// Whether the route of an app leads somewhere; nil if that is not known.
     func isReachable(app: Int) -> Bool? {

@@ -10,7 +10,8 @@ final class WebPushAdapter: ServiceAdapter {
     static let timeToLiveSecondsMaximum: Int64 = 2_419_200
 
     /// 201 with a receipt's address, 202, and what other services answer (RFC 8030 section 5).
-    let acceptedStatuses = 200...204
+    static let acceptedStatuses = 200...204
+    var acceptedStatuses: ClosedRange<Int> { Self.acceptedStatuses }
     /// A service judges each request by its own token (RFC 8292 section 4.2).
     let bindsConnections = false
 
@@ -78,7 +79,9 @@ final class WebPushAdapter: ServiceAdapter {
         parser.answer(status: status, body: body, retryAfterSeconds: retryAfterSeconds)
     }
 
-    func meaning(of answer: PushAnswer) -> AnswerMeaning {
+    func meaning(of answer: PushAnswer) -> AnswerMeaning { Self.meaning(of: answer) }
+
+    static func meaning(of answer: PushAnswer) -> AnswerMeaning {
         answer.refusesVAPIDToken ? [.authorizationRefused, .authorizationExpired] : []
     }
 

@@ -6,23 +6,30 @@ public final class PushAddressDetails: Hashable, Sendable {
     public let isInstallationID: Bool
     /// When the address ends, in milliseconds since 1970: `expirationTime` of a Web Push subscription.
     public let expiresAtMilliseconds: Int64?
+    /// When a Web Push subscription was registered, in milliseconds since 1970, as far as the registry has said it.
+    ///
+    /// Two details that differ in nothing else are equal: it tells how far an answer can be trusted, and not where to
+    /// push.
+    public let registeredAtMilliseconds: Int64?
 
     /// Creates details.
     public init(
-        webPushKeys: WebPushKeys? = nil, isInstallationID: Bool = false, expiresAtMilliseconds: Int64? = nil
+        webPushKeys: WebPushKeys? = nil, isInstallationID: Bool = false, expiresAtMilliseconds: Int64? = nil,
+        registeredAtMilliseconds: Int64? = nil
     ) {
         self.webPushKeys = webPushKeys
         self.isInstallationID = isInstallationID
         self.expiresAtMilliseconds = expiresAtMilliseconds
+        self.registeredAtMilliseconds = registeredAtMilliseconds
     }
 
-    /// Whether both say the same.
+    /// Whether both say the same, the time of registration aside.
     public static func == (left: PushAddressDetails, right: PushAddressDetails) -> Bool {
         left.webPushKeys == right.webPushKeys && left.isInstallationID == right.isInstallationID
             && left.expiresAtMilliseconds == right.expiresAtMilliseconds
     }
 
-    /// Feeds everything that is said.
+    /// Feeds what is compared.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(webPushKeys)
         hasher.combine(isInstallationID)

@@ -12,6 +12,8 @@ public struct AddressRest: Hashable, Sendable {
     public var pushKeys: [UInt8]
     /// When the address ends, in milliseconds since 1970.
     public var expiresAtMilliseconds: Int64?
+    /// When the device was registered, in milliseconds since 1970: a copy of its own row's, which is only read.
+    public private(set) var registeredAtMilliseconds: Int64?
 
     /// Takes what the key of an address has no room for; nil if it has room for all.
     public init?(_ token: DeviceToken, _ platform: Platform) {
@@ -27,8 +29,8 @@ public struct AddressRest: Hashable, Sendable {
         .integer("expires_at") { $0.expiresAtMilliseconds },
     ]
 
-    /// The columns of `device_address x` that `init(_:from:)` reads.
-    public static let readColumns = "x.address, x.push_keys, x.expires_at"
+    /// The columns of `device d JOIN device_address x` that `init(_:from:)` reads.
+    public static let readColumns = "x.address, x.push_keys, x.expires_at, d.registered_at"
 
     /// Reads a row.
     ///
@@ -39,6 +41,7 @@ public struct AddressRest: Hashable, Sendable {
         address = row.bytes(first)
         pushKeys = row.bytes(first + 1)
         expiresAtMilliseconds = row.optionalInteger(first + 2).map { WallTime(milliseconds: $0).milliseconds }
+        registeredAtMilliseconds = row.optionalInteger(first + 3)
     }
 
     /// The whole address; nil if the row cannot be one with the mark.
@@ -52,6 +55,8 @@ public struct AddressRest: Hashable, Sendable {
         else { return nil }
         return DeviceToken(
             text: address,
-            details: PushAddressDetails(webPushKeys: keys, expiresAtMilliseconds: expiresAtMilliseconds))
+            details: PushAddressDetails(
+                webPushKeys: keys, expiresAtMilliseconds: expiresAtMilliseconds,
+                registeredAtMilliseconds: registeredAtMilliseconds))
     }
 }

@@ -181,10 +181,7 @@ public final class HTTPMultiClient {
     private func ended(_ transfer: PostTransfer, _ code: CURLcode) {
         // What was reported before may have closed the client.
         guard transfer.handle != nil else { return }
-        guard transfer.canTryNextAddress(after: code) else { return end(transfer, transfer.outcome(code)) }
-        let outcome = transfer.outcome(code)
-        remove(transfer)
-        if !begin(transfer) { end(transfer, outcome) }
+        end(transfer, transfer.outcome(code))
     }
 
     // MARK: Callbacks of libcurl

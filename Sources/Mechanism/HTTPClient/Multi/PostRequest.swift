@@ -40,16 +40,16 @@ public struct PostRequest: Sendable {
 }
 
 /// An origin, and the way to it.
-public struct PostDestination: Hashable, Sendable {
+public struct PostDestination: Sendable {
     /// The name, or the address without brackets; the certificate must be made out to it.
     public var host: String
     /// The port.
     public var port: UInt16
-    /// The numeric addresses to connect to, one after the other, in place of those that the name resolves to.
+    /// Which of the addresses that the name resolves to may be connected to, given as 4 or 16 bytes; nil for all.
     ///
-    /// Empty for a look-up. For an origin that a stranger named, the caller checks the addresses first, and no second
-    /// look-up can give others.
-    public var addresses: [String]
+    /// For an origin that a stranger named. It is asked between the look-up and the connection, so that no second
+    /// look-up can give others. With a proxy it is not asked, because the proxy looks names up.
+    public var admitsAddress: (@Sendable ([UInt8]) -> Bool)?
     /// A file of PEM certificates to trust beside the system's; empty for none.
     public var caFile: String
     /// The proxy to go through; nil for none, and never one of the environment.
@@ -57,32 +57,28 @@ public struct PostDestination: Hashable, Sendable {
 
     /// Names a destination.
     public init(
-        host: String, port: UInt16 = 443, addresses: [String] = [], caFile: String = "", proxy: PostProxy? = nil
+        host: String, port: UInt16 = 443, caFile: String = "", proxy: PostProxy? = nil,
+        admitsAddress: (@Sendable ([UInt8]) -> Bool)? = nil
     ) {
         self.host = host
         self.port = port
-        self.addresses = addresses
         self.caFile = caFile
         self.proxy = proxy
+        self.admitsAddress = admitsAddress
     }
 
     /// The host as a URL has it.
-    var urlHost: String { Self.urlHost(host) }
-
-    /// What libcurl's `CURLOPT_CONNECT_TO` takes for one of the addresses: any host and port of the URL lead there.
-    func connectTo(_ address: String) -> String { "::\(Self.urlHost(address)):\(port)" }
+    var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 
     /// Why nothing can be sent there; nil if it can.
     ///
     /// libcurl's parser of URLs reads a text that passes this check as a host, and as nothing else.
     var problem: String? {
-        for text in [host] + addresses + (proxy.map { [$0.host] } ?? []) where !Self.isHost(text) {
+        for text in [host] + (proxy.map { [$0.host] } ?? []) where !Self.isHost(text) {
             return "\"\(text.prefix(64).filter { $0.isASCII && !$0.isWhitespace })\" is no host"
         }
         return port == 0 ? "the port 0 cannot be connected to" : nil
     }
-
-    private static func urlHost(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
     private static func isHost(_ text: String) -> Bool {
         (1...253).contains(text.utf8.count)

@@ -12,10 +12,11 @@ final class PostTransfer {
     private let request: PostRequest
     /// Whether it ends when the connection is made.
     private let isProbe: Bool
-    private var addressesLeft: ArraySlice<String>
     private var reader: PostAnswerReader
     /// How much of the body libcurl has taken to send it.
     private var bytesTaken = 0
+    private var hasRefusedAddress = false
+    private var hasOpenedSocket = false
     private let problem = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
 
@@ -25,7 +26,6 @@ final class PostTransfer {
         self.request = request
         self.isProbe = isProbe
         self.ended = ended
-        addressesLeft = request.destination.addresses[...]
         reader = PostAnswerReader(keptNames: keptNames)
         problem.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
@@ -35,7 +35,7 @@ final class PostTransfer {
         problem.deallocate()
     }
 
-    /// Makes the handle for the next attempt to connect.
+    /// Makes the handle.
     ///
     /// - Returns: the handle; nil if there is no memory.
     func prepare(_ limits: HTTPMultiClient.Limits) -> UnsafeMutableRawPointer? {
@@ -44,11 +44,9 @@ final class PostTransfer {
         self.handle = handle
         problem[0] = 0
         let destination = request.destination
-        let connectTo = addressesLeft.popFirst().map { [destination.connectTo($0)] } ?? []
         let proxyFields = destination.proxy?.authorization.map { ["Proxy-Authorization: \($0)"] } ?? []
         var post = ccurl_post()
         post.connects_only = isProbe ? 1 : 0
-        post.connect_to = list(connectTo)
         // libcurl asks some servers before it sends a body, unless the field is there and empty.
         post.headers = list(["Expect:"] + request.fields.map { "\($0.name): \($0.value)" })
         post.proxy_headers = list(proxyFields)
@@ -58,6 +56,9 @@ final class PostTransfer {
         post.context = Unmanaged.passUnretained(self).toOpaque()
         post.read = { PostTransfer.of($3)?.read(into: $0, $1 &* $2) ?? 0 }
         post.write_header = { PostTransfer.of($3)?.takeHeader($0, $1 &* $2) ?? 0 }
+        if destination.admitsAddress != nil, destination.proxy == nil {
+            post.open_socket = { PostTransfer.of($0)?.openSocket(to: $2) ?? CURL_SOCKET_BAD }
+        }
         post.write_body = { PostTransfer.of($3)?.takeBody($0, $1 &* $2) ?? 0 }
         post.problem = problem
         let url = "https://\(destination.urlHost):\(destination.port)\(request.path)"
@@ -74,11 +75,6 @@ final class PostTransfer {
         return code == CURLE_OK ? handle : nil
     }
 
-    /// Whether the attempt that failed left the body alone, and another address can be tried.
-    func canTryNextAddress(after code: CURLcode) -> Bool {
-        !addressesLeft.isEmpty && bytesTaken == 0 && reader.finalAnswer == nil && code != CURLE_OK
-    }
-
     /// The outcome, when libcurl has ended the transfer.
     func outcome(_ code: CURLcode) -> PostOutcome {
         if isProbe, code == CURLE_OK { return .answered(PostAnswer()) }
@@ -88,6 +84,7 @@ final class PostTransfer {
             return .answered(answer)
         }
         var text = String(cString: problem)
+        if hasRefusedAddress, !hasOpenedSocket { text = "no address of the name may be connected to" }
         if text.isEmpty { text = String(cString: curl_easy_strerror(code)) }
         return failed(PostFailure(Self.kind(code), text))
     }
@@ -128,6 +125,17 @@ final class PostTransfer {
         UnsafeMutableRawBufferPointer(start: buffer, count: room).copyBytes(from: part)
         bytesTaken += part.count
         return part.count
+    }
+
+    private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
+        guard let address else { return CURL_SOCKET_BAD }
+        let bytes = [UInt8](unsafeUninitializedCapacity: 16) { $1 = ccurl_address_bytes(address, $0.baseAddress) }
+        guard request.destination.admitsAddress?(bytes) == true else {
+            hasRefusedAddress = true
+            return CURL_SOCKET_BAD
+        }
+        hasOpenedSocket = true
+        return ccurl_open_socket(address)
     }
 
     private func takeHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {

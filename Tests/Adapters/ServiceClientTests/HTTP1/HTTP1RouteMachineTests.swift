@@ -8,13 +8,13 @@ struct HTTP1RouteMachineTests {
     private static let second: UInt64 = 1_000_000_000
 
     private static func machine(
-        concurrent: Int = 2, outstanding: Int = 100, hasManyOrigins: Bool = false
+        concurrent: Int = 2, outstanding: Int = 100
     ) -> HTTP1RouteMachine {
         var limits = HTTP1Limits()
         limits.concurrentRequestsMaximum = concurrent
         limits.outstandingMaximum = outstanding
         limits.deadlineNanoseconds = 20 * second
-        return HTTP1RouteMachine(limits: limits, hasManyOrigins: hasManyOrigins, seed: 1)
+        return HTTP1RouteMachine(limits: limits, seed: 1)
     }
 
     /// A machine whose first probe has succeeded.
@@ -121,18 +121,6 @@ struct HTTP1RouteMachineTests {
         #expect(machine.unauthorized(push) == .waits)
         #expect(machine.next() == push)
         #expect(machine.unauthorized(push) == .ends)
-        #expect(machine.isIdle)
-    }
-
-    @Test("Where each push has its own origin, none is probed, and a push that was not sent ends")
-    func manyOrigins() throws {
-        var machine = Self.machine(hasManyOrigins: true)
-        #expect(machine.beginsProbe(nowNanoseconds: 0) == false)
-        #expect(machine.isReachable == true)
-        let push = try Self.arrive(at: 0, &machine)
-        #expect(machine.next() == push)
-        #expect(machine.notSent(push, nowNanoseconds: 0) == .ends)
-        #expect(machine.isReachable == true)
         #expect(machine.isIdle)
     }
 

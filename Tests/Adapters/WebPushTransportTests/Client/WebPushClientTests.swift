@@ -118,6 +118,28 @@ struct WebPushClientTests {
         try await service.stop()
     }
 
+    @Test(
+        "A subscription that was registered just now is not taken for gone, and an older one is", arguments: [404, 410])
+    func goneSoon(status: Int) async throws {
+        let service = try await BrowserService { _ in (status, "") }
+        let (client, collector) = try Self.client(service)
+        let token = try #require(try service.token("/push"))
+        let now = VAPIDAuthorizer.systemClock().wall.milliseconds
+        let ages: [Int64?] = [0, 50_000, 70_000, now - 1, -70_000, nil]
+        for (number, age) in ages.enumerated() {
+            let details = PushAddressDetails(
+                webPushKeys: token.details?.webPushKeys, registeredAtMilliseconds: age.map { now - $0 })
+            client.send([try Self.request(number, DeviceToken(text: token.bytes, details: details))])
+        }
+        let outcomes = await collector.wait(count: ages.count)
+        for number in ages.indices {
+            let reason = number < 2 ? WebPushReason.goneSoon : ""
+            #expect(outcomes[UInt64(number)] == [.answered(PushAnswer(status: status, reason: reason))])
+        }
+        await client.close()
+        try await service.stop()
+    }
+
     @Test("A name that leads to this machine is not connected to, unless it is trusted")
     func privateAddress() async throws {
         let service = try await BrowserService()

@@ -9,7 +9,8 @@ import WebPushSimulator
 struct WorkerWebPushTests {
     /// Runs a worker with browsers at the push services of all vendors, one each and a second one at Mozilla's.
     private func run(
-        script: String = "", _ body: (WorkerFixture, WebPushSimulator, WorkerProcess) async throws -> Void
+        script: String = "", http1Origins: Set<String> = [],
+        _ body: (WorkerFixture, WebPushSimulator, WorkerProcess) async throws -> Void
     ) async throws {
         let fixture = try await WorkerFixture(
             configuration: """
@@ -25,6 +26,9 @@ struct WorkerWebPushTests {
         var configuration = WebPushSimulatorConfiguration()
         configuration.applicationServerKey = key.publicPoint
         configuration.recordsInMemoryMaximum = 100_000
+        for index in configuration.origins.indices {
+            configuration.origins[index].speaksHTTP1 = http1Origins.contains(configuration.origins[index].name)
+        }
         configuration.script = try SubscriptionScript(parsing: Array(script.utf8))
         let simulator = try await WebPushSimulator.start(configuration)
         try fixture.folder.write("webpush.pem", simulator.trustAnchorPEM)
@@ -53,7 +57,8 @@ struct WorkerWebPushTests {
         var lines: [String] = []
         try simulator.forEachSubscription(Self.browserCount) { subscription in
             let line = subscription.deviceLine(app: "chat", ["userId": "mei"])
-            lines.append(line)
+            // A new one would not be taken for gone at once.
+            lines.append(#"{"registeredAt":1,"# + line.dropFirst())
         }
         let token = TestDevices.token(0)
         lines.append(#"{"deviceId":"iphone","platform":"APNS","token":"\#(token)","app":"chat","userId":"mei"}"#)
@@ -62,9 +67,11 @@ struct WorkerWebPushTests {
         try #require(result.exitCode == 0, "\(result)")
     }
 
-    @Test("One event reaches an iPhone and browsers at every vendor's service, encrypted for each")
-    func everyVendor() async throws {
-        try await run { fixture, simulator, worker in
+    @Test(
+        "One event reaches an iPhone and browsers at every vendor's service, encrypted, over HTTP/2 or HTTP/1.1",
+        arguments: [[], ["wns", "mozilla"]])
+    func everyVendor(http1Origins: Set<String>) async throws {
+        try await run(http1Origins: http1Origins) { fixture, simulator, worker in
             let notification = #"{"title":"T","body":"B","data":{"room":"7"}}"#
             try await fixture.publish([
                 TestEvents.pushRequested("p1", to: .users(["mei"]), notification: notification)
