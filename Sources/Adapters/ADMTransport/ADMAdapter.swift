@@ -45,23 +45,22 @@ final class ADMAdapter: HTTP1Adapter {
                 status: answer.status, reason: parser.reason(in: answer.body),
                 retryAfterSeconds: answer.retryAfterSeconds(nowSeconds: nowSeconds))
         }
-        if let successor = parser.registrationID(in: answer.body), successor != push.token.bytes {
-            registrationReplaced(push.token, by: successor)
+        guard let successor = parser.registrationID(in: answer.body), successor != push.token else {
+            return PushAnswer(status: 200)
         }
-        return PushAnswer(status: 200)
+        registrationReplaced(push.token, by: successor)
+        return PushAnswer(status: 200, successor: successor)
     }
 
-    /// ADM knows the installation by another registration ID by now, and still takes the old one.
-    ///
-    /// The registry is not told yet: `PushAnswer` has no place for a token. The app reports its new ID itself
-    /// (`onRegistered`), and the old one ends as `Unregistered` at the latest.
-    private func registrationReplaced(_ token: DeviceToken, by successor: [UInt8]) {
+    /// ADM knows the installation by another registration ID by now, and still takes the old one for a while (Amazon,
+    /// "Send a message", ADM).
+    private func registrationReplaced(_ token: DeviceToken, by successor: DeviceToken) {
         replaced.add()
         logger.log(
             .info, "push.registration.replaced",
             [
                 .field("service", "adm"), .field("app", app), .field("token", token.excerpt(for: .adm)),
-                .field("successorCharacters", successor.count),
+                .field("successor", successor.excerpt(for: .adm)),
             ])
     }
 

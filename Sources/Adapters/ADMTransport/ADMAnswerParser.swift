@@ -21,8 +21,8 @@ struct ADMAnswerParser {
     }
 
     /// The registration ID under which ADM knows the installation from now on; nil if the body has none that is one.
-    func registrationID(in body: [UInt8]) -> [UInt8]? {
-        text("registrationID", in: body).flatMap { DeviceToken(text: Array($0.utf8))?.bytes }
+    func registrationID(in body: [UInt8]) -> DeviceToken? {
+        text("registrationID", in: body).flatMap { DeviceToken(text: Array($0.utf8)) }
     }
 
     private func text(_ name: StaticString, in body: [UInt8]) -> String? {

@@ -74,7 +74,7 @@ struct ADMAnswerTests {
         #expect(answer == PushAnswer(status: 503, reason: reason, retryAfterSeconds: 9))
     }
 
-    @Test("Another registration ID in an acceptance is counted and logged, and neither ID is shown")
+    @Test("Another registration ID in an acceptance is the successor, counted and logged, and neither ID is shown")
     func replaced() throws {
         let log = Watched<[String]>([])
         let counter = MetricsRegistry().counter("replaced", help: "")
@@ -85,7 +85,9 @@ struct ADMAnswerTests {
         }
         #expect(counter.value == 0)
         let answer = Self.answer(200, #"{"registrationID":"amzn1.adm-registration.v3.successor"}"#)
-        #expect(adapter.answer(answer, to: push, nowSeconds: 0) == PushAnswer(status: 200))
+        let successor = try #require(DeviceToken(text: Array("amzn1.adm-registration.v3.successor".utf8)))
+        #expect(
+            adapter.answer(answer, to: push, nowSeconds: 0) == PushAnswer(status: 200, successor: successor))
         #expect(counter.value == 1)
         #expect(log.value.count == 1)
         let line = try #require(log.value.first)

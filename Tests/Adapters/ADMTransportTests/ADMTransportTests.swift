@@ -37,13 +37,15 @@ struct ADMTransportTests {
                 """)
         try world.send(1...7)
         let outcomes = await world.outcomes(7)
+        let successor = try #require(DeviceToken(text: Array("\(ADMWorld.prefix)new".utf8)))
         #expect(
             outcomes == [
                 1: .answered(PushAnswer(status: 400, reason: ADMReason.unregistered)),
                 2: .answered(PushAnswer(status: 400, reason: ADMReason.invalidRegistrationID)),
                 3: .answered(PushAnswer(status: 429, reason: ADMReason.rateExceeded, retryAfterSeconds: 7)),
                 4: .answered(PushAnswer(status: 503)),
-                5: .answered(PushAnswer(status: 500)), 6: .accepted, 7: .accepted,
+                5: .answered(PushAnswer(status: 500)),
+                6: .answered(PushAnswer(status: 200, successor: successor)), 7: .accepted,
             ])
         let name = "apus_push_registrations_replaced_total{app=\"chat\",service=\"adm\"} 1"
         #expect(world.metrics.render().contains(name))

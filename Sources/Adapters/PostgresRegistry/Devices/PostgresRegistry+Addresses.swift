@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// The rests of addresses, which are asked for apart from the rows of devices.
@@ -54,6 +55,46 @@ enum AddressCalls {
             JOIN device d ON d.device_id = r.name
             ON CONFLICT (device) DO UPDATE SET \(columns.assignments(of: "excluded"))
             """, [.texts(rests.map(\.deviceID))] + columns.parameters(rests.map(\.rest)))
+    }
+
+    /// Removes the device of a token whose successor another device has.
+    static func removeReplaced(_ dead: DeadToken, _ successor: DeviceToken) -> Call {
+        Call(
+            """
+            DELETE FROM device d USING app a WHERE a.name = $1::text
+                AND d.token = $2::bytea AND d.app = a.id AND d.platform = $3::bigint
+                AND EXISTS (SELECT FROM device o WHERE o.token = $4::bytea AND o.app = a.id)
+            """, replacement(dead, successor))
+    }
+
+    /// Gives the device of a token its successor, and what the key of that one has no room for.
+    static func replace(_ dead: DeadToken, by successor: DeviceToken) -> [Call] {
+        let update = Call(
+            """
+            UPDATE device d SET token = $4::bytea FROM app a WHERE a.name = $1::text
+                AND d.token = $2::bytea AND d.app = a.id AND d.platform = $3::bigint
+            """, replacement(dead, successor))
+        let device = "d.token = $1::bytea AND d.app = (SELECT a.id FROM app a WHERE a.name = $2::text)"
+        let key: [Parameter] = [.bytes(AddressKey(successor, dead.platform).bytes), .text(dead.app)]
+        guard let rest = AddressRest(successor, dead.platform) else {
+            return [
+                update, Call("DELETE FROM device_address x USING device d WHERE x.device = d.id AND \(device)", key),
+            ]
+        }
+        let columns = AddressRest.storedColumns
+        let keep = Call(
+            """
+            INSERT INTO device_address (device, \(columns.names()))
+            SELECT d.id, \(columns.values(of: "r")) FROM unnest(\(columns.arrays(from: 3))) r(\(columns.names()))
+            JOIN device d ON \(device)
+            ON CONFLICT (device) DO UPDATE SET \(columns.assignments(of: "excluded"))
+            """, key + columns.parameters([rest]))
+        return [update, keep]
+    }
+
+    private static func replacement(_ dead: DeadToken, _ successor: DeviceToken) -> [Parameter] {
+        let (old, new) = (AddressKey(dead.token, dead.platform), AddressKey(successor, dead.platform))
+        return [.text(dead.app), .bytes(old.bytes), .integer(old.platformNumber), .bytes(new.bytes)]
     }
 
     /// Forgets the rests of the addresses of devices, by their rows.

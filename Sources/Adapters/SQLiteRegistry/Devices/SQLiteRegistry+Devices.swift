@@ -45,6 +45,7 @@ extension SQLiteRegistry {
                 """)
             var removed = try pruneFurtherTokens(deadTokens)
             for deadToken in deadTokens where deadToken.kind == .alert {
+                if let successor = deadToken.successor, try replace(deadToken, by: successor) { continue }
                 let key = AddressKey(deadToken.token, deadToken.platform)
                 statement.bind(1, key.bytes)
                 statement.bind(2, deadToken.app)
@@ -54,6 +55,32 @@ extension SQLiteRegistry {
             }
             return removed
         }
+    }
+
+    /// Gives the device of a dead token its successor.
+    ///
+    /// - Returns: whether that is done; it is not if another device has the successor, or has had it all along.
+    private func replace(_ deadToken: DeadToken, by successor: DeviceToken) throws(RegistryError) -> Bool {
+        let (old, new) = (AddressKey(deadToken.token, deadToken.platform), AddressKey(successor, deadToken.platform))
+        guard try deviceRow(new, app: deadToken.app) == nil else { return false }
+        guard let device = try deviceRow(old, app: deadToken.app) else { return true }
+        let statement = try statements.statement("UPDATE device SET token = ?2 WHERE id = ?1")
+        statement.bind(1, device)
+        statement.bind(2, new.bytes)
+        try statement.run()
+        try storeAddressRest(AddressRest(successor, deadToken.platform), of: device, hadOne: old.isDigest)
+        return true
+    }
+
+    private func deviceRow(_ key: AddressKey, app: String) throws(RegistryError) -> Int64? {
+        let statement = try statements.statement(
+            """
+            SELECT id FROM device WHERE token = ?1 AND app = (SELECT id FROM app WHERE name = ?2) AND platform = ?3
+            """)
+        statement.bind(1, key.bytes)
+        statement.bind(2, app)
+        statement.bind(3, key.platformNumber)
+        return try statement.firstInteger()
     }
 
     /// One device, or nil.

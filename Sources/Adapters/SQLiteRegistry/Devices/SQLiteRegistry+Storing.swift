@@ -19,7 +19,8 @@ extension SQLiteRegistry {
                 device,
                 StoredDevice(
                     row: 0, app: app, pool: pool, identity: identity, userID: device.userID, hasAddressRest: false))
-            try storeAddressRest(of: device, stored)
+            try storeAddressRest(
+                AddressRest(device.token, device.platform), of: stored.row, hadOne: stored.hasAddressRest)
             if device.userID != nil { try inheritTopics(device: stored.row) }
             try checkDevices(of: stored, before: nil)
             return stored
@@ -28,7 +29,8 @@ extension SQLiteRegistry {
             row: old.row, app: app, pool: pool, identity: identity, userID: device.userID,
             hasAddressRest: old.hasAddressRest)
         try update(device, new)
-        try storeAddressRest(of: device, new)
+        try storeAddressRest(
+            AddressRest(device.token, device.platform), of: new.row, hadOne: new.hasAddressRest)
         if old.identity != new.identity || old.pool != new.pool {
             try run("DELETE FROM dataset_subscription WHERE device = ?", new.row)
         }
@@ -169,9 +171,9 @@ extension SQLiteRegistry {
     }
 
     /// Keeps what the key of a device's address has no room for, or forgets what it had no room for before.
-    private func storeAddressRest(of device: Device, _ stored: StoredDevice) throws(RegistryError) {
-        guard let rest = AddressRest(device.token, device.platform) else {
-            if stored.hasAddressRest { try run("DELETE FROM device_address WHERE device = ?", stored.row) }
+    func storeAddressRest(_ rest: AddressRest?, of row: Int64, hadOne: Bool) throws(RegistryError) {
+        guard let rest else {
+            if hadOne { try run("DELETE FROM device_address WHERE device = ?", row) }
             return
         }
         let columns = AddressRest.storedColumns
@@ -180,7 +182,7 @@ extension SQLiteRegistry {
             INSERT OR REPLACE INTO device_address (device, \(columns.names()))
             VALUES (?1, \(columns.parameters(from: 2)))
             """)
-        statement.bind(1, stored.row)
+        statement.bind(1, row)
         statement.bind(columns, of: rest, from: 2)
         try statement.run()
     }

@@ -21,15 +21,19 @@ public struct PushAnswer: Hashable, Sendable {
     public var deadSinceMilliseconds: Int64?
     /// The header `retry-after` in seconds, which Apple does not document but proxies send.
     public var retryAfterSeconds: Int?
+    /// The token by which the service knows the device from now on; nil if that has not changed.
+    public var successor: DeviceToken?
 
     /// Creates an answer.
     public init(
-        status: Int, reason: String = "", deadSinceMilliseconds: Int64? = nil, retryAfterSeconds: Int? = nil
+        status: Int, reason: String = "", deadSinceMilliseconds: Int64? = nil, retryAfterSeconds: Int? = nil,
+        successor: DeviceToken? = nil
     ) {
         self.status = status
         self.reason = reason
         self.deadSinceMilliseconds = deadSinceMilliseconds
         self.retryAfterSeconds = retryAfterSeconds
+        self.successor = successor
     }
 }
 

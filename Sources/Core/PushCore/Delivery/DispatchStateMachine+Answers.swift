@@ -65,6 +65,9 @@ extension DispatchStateMachine {
         pushes.remove(result.identifier)
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushEnded(app: app)
         let failure = settle(disposition, push, work, into: &actions)
+        if case .answered(let answer) = result.outcome, let successor = answer.successor {
+            actions.deadTokens.append(deadToken(of: push, work, since: nil, successor: successor))
+        }
         let isSent = jobs.modify(push.job) { job in
             job.pushesOut -= 1
             assert(job.pushesOut >= 0, "a push of the job ended, and none was out")
@@ -234,10 +237,12 @@ extension DispatchStateMachine {
             appIndex: app, app: work.devices[device].app, deferredMilliseconds: deferredMilliseconds)
     }
 
-    private func deadToken(of push: Push, _ work: DispatchJob, since: Int64?) -> DeadToken {
+    private func deadToken(
+        of push: Push, _ work: DispatchJob, since: Int64?, successor: DeviceToken? = nil
+    ) -> DeadToken {
         let device = work.devices[push.device]
         return DeadToken(
             app: device.app, platform: device.platform, kind: kind(of: push, work), token: device.token,
-            deadSinceMilliseconds: since)
+            deadSinceMilliseconds: since, successor: successor)
     }
 }

@@ -155,16 +155,20 @@ public struct DeadToken: Hashable, Sendable {
     ///
     /// A token that was registered at or after this moment is left alone.
     public var deadSinceMilliseconds: Int64?
+    /// The token that the service has put in its place; nil if there is none. Only alert tokens have one.
+    public var successor: DeviceToken?
 
     /// Creates a dead token.
     public init(
-        app: String, platform: Platform, kind: TokenKind, token: DeviceToken, deadSinceMilliseconds: Int64?
+        app: String, platform: Platform, kind: TokenKind, token: DeviceToken, deadSinceMilliseconds: Int64?,
+        successor: DeviceToken? = nil
     ) {
         self.app = app
         self.platform = platform
         self.kind = kind
         self.token = token
         self.deadSinceMilliseconds = deadSinceMilliseconds
+        self.successor = successor
     }
 }
 

@@ -54,6 +54,9 @@ public protocol Registry: TokenRegistry {
     /// since which the token is dead. APNs' answer about one kind of token does not concern any other. Keys do not
     /// count: a subscription of Web Push is dead with its endpoint.
     ///
+    /// A device whose token has a successor gets that one, and keeps all else; if another device of the app has it,
+    /// this one is removed.
+    ///
     /// - Returns: the number of removed tokens, without those that went with their device.
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int
 

@@ -224,6 +224,13 @@ public final class InMemoryRegistry: Registry {
             }
             guard let device = found?.device, device.registeredAtMilliseconds < dead.deadSinceMilliseconds ?? .max
             else { continue }
+            if let successor = dead.successor {
+                let successorKey = AddressKey(successor, dead.platform).bytes
+                guard entries.values.contains(where: { $0.device.app == dead.app && $0.key == successorKey }) else {
+                    entries[device.deviceID]?.device.token = successor
+                    continue
+                }
+            }
             entries[device.deviceID] = nil
             removed += 1
         }

@@ -93,6 +93,38 @@ extension RegistryConformance {
             try registry.upsert([old, other])
             try expect(try registry.device("browser"), is: nil, "device whose endpoint another one has")
         },
+        RegistryConformance("A token that has a successor is replaced by it, and all else of its device stays") {
+            registry in
+            for (from, to) in [(20, 30), (255, 256), (256, 255), (30, 2_048), (2_048, 300)] {
+                var kindle = try device("kindle", .adm, SampleAddress.make(.adm, "old\(from)", bytes: from))
+                var elsewhere = kindle
+                elsewhere.app = "mail"
+                elsewhere.deviceID = "elsewhere"
+                try registry.upsert([kindle, elsewhere])
+                let new = try SampleAddress.make(.adm, "new\(to)", bytes: to)
+                func replaced(_ device: Device) -> DeadToken {
+                    var dead = dead(device)
+                    dead.successor = new
+                    return dead
+                }
+                // A second answer of the same kind changes nothing.
+                try expect(try registry.prune([replaced(kindle), replaced(kindle)]), is: 0, "removed")
+                kindle.token = new
+                try expect(try registry.device("kindle"), is: kindle, "device with its successor")
+                let found = try registry.device(at: new, platform: .adm, app: "chat")
+                try expect(found, is: kindle, "device by its successor")
+                try expect(try registry.device("elsewhere"), is: elsewhere, "device of another app")
+                let recipients = try RegistryPages.all(
+                    of: AudienceRequest(audience: .users(["u"], app: "chat")), in: registry, limit: 3)
+                try expect(recipients, is: [Recipient(kindle)], "recipients")
+                // The installation has registered itself again under another identifier.
+                let twin = try device("twin", .adm, SampleAddress.make(.adm, "twin", bytes: from))
+                try registry.upsert([twin])
+                try expect(try registry.prune([replaced(twin)]), is: 1, "removed, because another one has it")
+                try expect(try registry.device("twin"), is: nil, "device whose successor another one has")
+                try expect(try registry.device("kindle"), is: kindle, "device that has it")
+            }
+        },
         RegistryConformance("A device that changes its platform has the new address, and nothing of the old one") {
             registry in
             let addresses = try addresses()

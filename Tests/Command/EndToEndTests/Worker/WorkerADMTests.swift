@@ -4,7 +4,8 @@ import Testing
 
 @Suite("A worker that pushes to ADM", .timeLimit(.minutes(10)))
 struct WorkerADMTests {
-    @Test("Kindles get an event that iPhones get, one that has unregistered is removed, and a throttled one waits")
+    @Test(
+        "Kindles get an event that iPhones get; a dead one is removed, a throttled one waits, a renewed one has its ID")
     func kindles() async throws {
         let fixture = try await WorkerFixture()
         var configuration = ADMSimulatorConfiguration()
@@ -15,6 +16,7 @@ struct WorkerADMTests {
                 """
                 {"registration":"amzn1.adm-registration.v3.kindle-1","answer":"unregistered"}
                 {"registration":"amzn1.adm-registration.v3.kindle-2","answer":"throttled","times":1,"retry_after":"1"}
+                {"registration":"amzn1.adm-registration.v3.kindle-3","answer":"replaced","successor":"amzn1.renewed"}
                 """.utf8))
         let simulator = try ADMSimulator.start(configuration)
         try fixture.folder.write("adm.pem", simulator.trustAnchorPEM)
@@ -50,6 +52,7 @@ struct WorkerADMTests {
         try await worker.wait(for: "apus_pushes_total", #"service="apns",outcome="accepted""#, toReach: 1)
         let list = try await fixture.apus("device", "list")
         #expect(!list.output.contains("first\t") && list.output.contains("second\t"), "\(list)")
+        #expect(list.output.contains("(13 characters)"), "\(list)")
         let end = await worker.drain()
         #expect(end.exitCode == 0 && !end.errors.contains("s3cr3t"), "\(end)")
         _ = simulator.stop()

@@ -156,6 +156,16 @@ struct DispatchStateMachineTests {
         #expect(actions.settles.count == 1 && machine.ledgers[0].tokenDead == 1)
     }
 
+    @Test("A token that has a successor is replaced, and its push was accepted")
+    mutating func replacedToken() throws {
+        let sends = send(Samples.job(devices: [Samples.device("a")]))
+        let successor = try #require(DeviceToken(text: Array("b".utf8)))
+        end(sends[0], .answered(PushAnswer(status: 200, successor: successor)))
+        #expect(actions.deadTokens.map(\.successor) == [successor])
+        #expect(actions.deadTokens.map(\.token) == [Samples.device("a").token])
+        #expect(actions.settles.count == 1 && machine.ledgers[0].accepted == 1)
+    }
+
     @Test("A push that was not processed is resent with the same apns-id until the attempt is spent, then it waits")
     mutating func resend() {
         let first = send(Samples.job(devices: [Samples.device("a")]))[0]
