@@ -12,7 +12,10 @@ extension ConnectionPool {
             return endWaiting(.endpointUnusable, nowNanoseconds)
         }
         let waiting = pushes.waitingCount
-        growth.submissionsEnded(areSomeWaiting: waiting > 0, nowNanoseconds: nowNanoseconds)
+        let isPaced = waiting > 0 && pace?.allows(nowNanoseconds: nowNanoseconds) == false
+        pausedUntilNanoseconds = isPaced ? pace?.retryNanoseconds(nowNanoseconds: nowNanoseconds) : nil
+        // More connections would not help pushes that only wait for their time.
+        growth.submissionsEnded(areSomeWaiting: waiting > 0 && !isPaced, nowNanoseconds: nowNanoseconds)
         peakOutstanding = max(peakOutstanding, waiting + pushes.inFlightCount)
         guard !isClosing else { return [] }
         if target == 0, waiting > 0 { return setTarget(1, nowNanoseconds) }

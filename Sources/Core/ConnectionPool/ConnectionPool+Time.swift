@@ -6,6 +6,7 @@ extension ConnectionPool {
         if let push = pushes.firstWaiting {
             due = min(due, pushes.records[push].arrivedNanoseconds &+ limits.deadlineNanoseconds)
         }
+        if let pausedUntilNanoseconds { due = min(due, pausedUntilNanoseconds) }
         if let push = pushes.firstInFlight {
             due = min(due, pushes.records[push].submittedNanoseconds &+ limits.deadlineNanoseconds)
         }

@@ -10,7 +10,7 @@ import Essentials
 /// Each push that arrived ends exactly once: `answered` returns it, or an action `end` carries it.
 ///
 /// The shell, after any event: carries out the actions. At the latest at the end of its tick it submits while
-/// `nextSubmission()` has something, calls `submissionsEnded`, and sets its timer to `wakeUpNanoseconds`.
+/// `nextSubmission` has something, calls `submissionsEnded`, and sets its timer to `wakeUpNanoseconds`.
 ///
 /// A connection goes through `connecting`, `proving`, `open` and `draining`; `PoolConnection.State` says when. The
 /// number of connections lies between two limits. The pool grows while pushes wait because streams or flow-control
@@ -68,6 +68,10 @@ public struct ConnectionPool: ~Copyable, Sendable {
     public internal(set) var isClosing = false
     var nextConnection = 1
     var random: SplitMix
+    /// Spreads submissions, if they are bounded in time.
+    var pace: SubmissionPace?
+    /// When to submit on, if only the bound in time made pushes wait.
+    var pausedUntilNanoseconds: UInt64?
 
     /// The wanted number of connections, without draining ones.
     var target = 0
@@ -94,6 +98,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
     public init(limits: PoolLimits, seed: UInt64) {
         self.limits = limits
         random = SplitMix(seed: seed)
+        pace = limits.pushesPerMinuteMaximum.map { SubmissionPace(perMinute: $0) }
     }
 
     // MARK: What it looks like
@@ -159,10 +164,12 @@ public struct ConnectionPool: ~Copyable, Sendable {
     /// Several pushes in a row go to the same connection, as far as it has room. So the others are not checked for each
     /// push, and the output fills fewer TLS records.
     ///
-    /// - Returns: nil if nothing waits or no stream is free. Report each by `submitted` or `submissionFailed` before
-    ///   asking for the next.
-    public mutating func nextSubmission() -> Submission? {
+    /// - Parameter nowNanoseconds: the time.
+    /// - Returns: nil if nothing waits, no stream is free, or the bound in time is met. Report each by `submitted` or
+    ///   `submissionFailed` before asking for the next.
+    public mutating func nextSubmission(nowNanoseconds: UInt64) -> Submission? {
         guard let push = pushes.firstWaiting else { return nil }
+        if let pace, !pace.allows(nowNanoseconds: nowNanoseconds) { return nil }
         let bodyBytes = Int(pushes.records[push].bodyBytes)
         if runLength > 0, latestIndex < connections.count,
             connections[latestIndex].freeStreams(maximum: limits.streamsMaximum, bodyBytes: bodyBytes) > 0
@@ -187,6 +194,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
         guard let index = index(of: submission.connection) else {
             preconditionFailure("a connection cannot go between nextSubmission and submitted")
         }
+        pace?.submitted(nowNanoseconds: nowNanoseconds)
         connections[index].streams.insert(stream: stream, push: submission.push)
         connections[index].windowBytes -= Int(pushes.records[submission.push].bodyBytes)
         pushes.submit(

@@ -14,6 +14,8 @@ public struct PoolLimits: Hashable, Sendable {
     public var streamsMaximum = 1_000
     /// The most pushes that wait or are in flight; one more ends at once as not processed.
     public var outstandingMaximum = 65_536
+    /// The most pushes that are submitted in a minute, spread evenly; nil for no bound.
+    public var pushesPerMinuteMaximum: Int?
     /// How long a push may wait for a stream, and then again how long its answer may take.
     public var deadlineNanoseconds: UInt64 = 20_000_000_000
     /// How often the pool itself resends a push that was certainly not processed, before it reports it.

@@ -31,7 +31,7 @@ struct ConnectionPoolTests {
     private func submitAll(_ pool: inout ConnectionPool, firstStream: Int32, at now: UInt64) -> Int {
         var stream = firstStream
         var count = 0
-        while let submission = pool.nextSubmission() {
+        while let submission = pool.nextSubmission(nowNanoseconds: now) {
             pool.submitted(submission, stream: stream, nowNanoseconds: now)
             stream += 2
             count += 1
@@ -61,7 +61,7 @@ struct ConnectionPoolTests {
         #expect(pool.goAwayReceived(1, lastStream: 5, nowNanoseconds: 0) == [.connect(connection: 2)])
         #expect(pool.inFlightCount == 2)
         #expect(pool.waitingCount == 3)
-        #expect(pool.nextSubmission() == nil)
+        #expect(pool.nextSubmission(nowNanoseconds: 0) == nil)
         #expect(pool.answered(stream: 3, of: 1, provesToken: true, nowNanoseconds: 0) != nil)
         #expect(pool.connectionToClose(after: 1) == nil)
         #expect(pool.answered(stream: 5, of: 1, provesToken: true, nowNanoseconds: 0) != nil)
@@ -116,7 +116,7 @@ struct ConnectionPoolTests {
         _ = pool.connectionReady(2, streamsMaximum: 100, windowBytes: 65_535, nowNanoseconds: second)
         var order: [Int] = []
         var stream: Int32 = 1
-        while let submission = pool.nextSubmission() {
+        while let submission = pool.nextSubmission(nowNanoseconds: 0) {
             order.append(submission.push)
             pool.submitted(submission, stream: stream, nowNanoseconds: second)
             _ = pool.answered(stream: stream, of: 2, provesToken: true, nowNanoseconds: second)
@@ -136,7 +136,7 @@ struct ConnectionPoolTests {
         #expect(actions.first == .cancel(connection: 1, stream: 3))
         #expect(actions.last == .ping(connection: 1))
         arrive(1, &pool, at: 20 * second)
-        #expect(pool.nextSubmission() == nil, "nothing is written while the PING is out")
+        #expect(pool.nextSubmission(nowNanoseconds: 0) == nil, "nothing is written while the PING is out")
         #expect(pool.wakeUpNanoseconds == 25 * second)
         #expect(
             pool.timePassed(nowNanoseconds: 25 * second) == [.abandon(connection: 1), .connect(connection: 2)])
@@ -150,7 +150,7 @@ struct ConnectionPoolTests {
         _ = pool.timePassed(nowNanoseconds: 20 * second)
         pool.pingAcknowledged(1, nowNanoseconds: 21 * second)
         arrive(1, &pool, at: 21 * second)
-        #expect(pool.nextSubmission() != nil)
+        #expect(pool.nextSubmission(nowNanoseconds: 0) != nil)
         #expect(pool.timePassed(nowNanoseconds: 30 * second) == [])
     }
 
@@ -248,7 +248,9 @@ struct ConnectionPoolTests {
         arrive(1, &pool)
         var ended: [PoolAction] = []
         for number in 1...4 {
-            guard let submission = pool.nextSubmission() else { return #expect(Bool(false), "it waits") }
+            guard let submission = pool.nextSubmission(nowNanoseconds: 0) else {
+                return #expect(Bool(false), "it waits")
+            }
             ended += pool.submissionFailed(submission, nowNanoseconds: 0).filter {
                 if case .end = $0 { true } else { false }
             }
@@ -292,9 +294,9 @@ struct ConnectionPoolTests {
         #expect(pool.keyReplaced(nowNanoseconds: 0) == [.connect(connection: 2)])
         #expect(pool.circuit == .closed)
         arrive(1, &pool)
-        #expect(pool.nextSubmission() == nil)
+        #expect(pool.nextSubmission(nowNanoseconds: 0) == nil)
         _ = pool.connectionReady(2, streamsMaximum: 10, windowBytes: 65_535, nowNanoseconds: 0)
-        #expect(pool.nextSubmission()?.connection == 2)
+        #expect(pool.nextSubmission(nowNanoseconds: 0)?.connection == 2)
         #expect(pool.answered(stream: 3, of: 1, provesToken: true, nowNanoseconds: 0) != nil)
     }
 

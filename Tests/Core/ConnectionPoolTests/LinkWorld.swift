@@ -102,7 +102,7 @@ struct LinkWorld: ~Copyable {
     }
 
     private mutating func pump() {
-        while let submission = pool.nextSubmission() {
+        while let submission = pool.nextSubmission(nowNanoseconds: now) {
             let number = submission.connection
             guard let stream = peers[number]?.nextStream else { return }
             peers[number]?.nextStream += 2

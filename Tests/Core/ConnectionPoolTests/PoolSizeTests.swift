@@ -54,6 +54,26 @@ struct PoolSizeTests {
         #expect(world.largestConnectionCount == 2)
     }
 
+    @Test(
+        "A bound in time is kept and used up, and pushes that wait for it open no connection", arguments: [30, 1_000])
+    func pace(perSecond: Int) {
+        var world = LinkWorld(.init(latencyMilliseconds: 5)) { $0.pushesPerMinuteMaximum = perSecond * 60 }
+        world.run(milliseconds: 1_000, outstanding: 1_000)
+        var before = world.answeredCount
+        for _ in 0..<9 {
+            world.run(milliseconds: 1_000, outstanding: 1_000)
+            #expect((perSecond * 97 / 100...perSecond * 103 / 100).contains(world.answeredCount - before))
+            before = world.answeredCount
+        }
+        // One connection carries 4,000 a second.
+        #expect(world.largestConnectionCount == 1)
+        // A pause is made up for by no more than a burst.
+        world.run(milliseconds: 5_000, outstanding: 0)
+        before = world.answeredCount
+        world.run(milliseconds: 1_000, outstanding: 1_000)
+        #expect(world.answeredCount - before <= perSecond * 11 / 10 + 1)
+    }
+
     @Test("What is not needed any more is closed, one at a time and after the hold time, down to the least")
     func shrinks() {
         var world = LinkWorld(.init()) { $0.shrinkIntervalNanoseconds = 5_000_000_000 }

@@ -260,7 +260,7 @@ struct PoolWorld: ~Copyable {
     }
 
     mutating func pump() {
-        while let submission = pool.nextSubmission() {
+        while let submission = pool.nextSubmission(nowNanoseconds: now) {
             guard let peer = peers[submission.connection], let arrival = arrivals[submission.push] else {
                 return faults.append("submitted to nobody")
             }

@@ -392,7 +392,7 @@ struct PushServiceWorld: ~Copyable {
     }
 
     private mutating func submit() throws(FuzzFailure) {
-        while let submission = pool.nextSubmission() {
+        while let submission = pool.nextSubmission(nowNanoseconds: nanoseconds) {
             guard let peer = peers[submission.connection], let attempt = attempts[submission.push] else {
                 throw FuzzFailure("\(submission) is for nobody")
             }

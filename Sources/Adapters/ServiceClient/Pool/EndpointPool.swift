@@ -119,7 +119,8 @@ final class EndpointPool {
     private func submitWaiting() {
         guard pool.waitingCount > 0 else { return }
         guard let current = authorization.current else { return endHopeless() }
-        while let submission = pool.nextSubmission() { submit(submission, current) }
+        let now = loop.nowNanoseconds
+        while let submission = pool.nextSubmission(nowNanoseconds: now) { submit(submission, current) }
     }
 
     private func submit(_ submission: ConnectionPool.Submission, _ authorization: Authorization) {

@@ -155,7 +155,9 @@ public struct DeadToken: Hashable, Sendable {
     ///
     /// A token that was registered at or after this moment is left alone.
     public var deadSinceMilliseconds: Int64?
-    /// The token that the service has put in its place; nil if there is none. Only alert tokens have one.
+    /// The token that the service has put in its place; nil if there is none.
+    ///
+    /// It differs from `token`. Only alert tokens have one.
     public var successor: DeviceToken?
 
     /// Creates a dead token.

@@ -33,5 +33,9 @@ extension Configuration {
         ///
         /// `app.N.fcm.connections_max`, default 16; less than `connections` means `connections`.
         public var connectionsMaximum: Int
+        /// How many messages a worker sends in a minute, 60 to 100,000,000.
+        ///
+        /// `app.N.fcm.messages_per_minute`, default 600,000, Google's quota of a project.
+        public var messagesPerMinute: Int
     }
 }

@@ -36,9 +36,17 @@ extension ConfigurationKey {
         summary: "The most connections that a worker opens to FCM.",
         details: "Google allows 100 messages at a time on each.")
 
+    static let fcmMessagesPerMinute = ConfigurationKey(
+        section: "app.fcm", name: "messages_per_minute", kind: .integer(60...100_000_000),
+        standard: .integer(600_000), summary: "The most messages that a worker sends to FCM in a minute.",
+        details: """
+            Google's quota of a project is 600000 unless it was raised, for all senders together: divide it by the \
+            number of workers.
+            """)
+
     /// The keys of `[app.fcm]`.
     static let fcm = [
         fcmServiceAccountFile, fcmProjectID, fcmEndpoint, fcmTokenURL, fcmProxy, fcmCAFile, fcmConnections,
-        fcmConnectionsMaximum,
+        fcmConnectionsMaximum, fcmMessagesPerMinute,
     ]
 }

@@ -28,7 +28,8 @@ extension ConfigurationReader {
             serviceAccountFile: file ?? "", projectID: projectID, endpoint: readEndpoint(.fcmEndpoint, app: index),
             tokenURL: readTokenURL(.fcmTokenURL, app: index), proxy: readProxy(.fcmProxy, app: index),
             caFile: readCertificateFile(.fcmCAFile, app: index), connections: integer(.fcmConnections, app: index),
-            connectionsMaximum: integer(.fcmConnectionsMaximum, app: index))
+            connectionsMaximum: integer(.fcmConnectionsMaximum, app: index),
+            messagesPerMinute: integer(.fcmMessagesPerMinute, app: index))
         guard let file else { return nil }
         if checksFile(of: .fcmServiceAccountFile) { checkServiceAccount(file, fcm, app: index) }
         return fcm

@@ -87,6 +87,10 @@ extension Configuration.FCM {
         limits.connections = connections
         limits.connectionsMaximum = connectionsMaximum
         limits.deadlineNanoseconds = deadlineNanoseconds
+        limits.pushesPerMinuteMaximum = messagesPerMinute
+        // What would wait past its deadline waits better in RabbitMQ.
+        let inHalfADeadline = Double(messagesPerMinute) / 60 * Double(deadlineNanoseconds) / 2_000_000_000
+        limits.outstandingMaximum = max(1, min(limits.outstandingMaximum, Int(min(inHalfADeadline, 1e9))))
         return try FCMRoute(
             app: app, projectID: projectID.isEmpty ? accountProject : projectID,
             endpoint: endpoint?.description ?? "", extraTrustAnchorsFile: caFile, tokenSource: source, limits: limits,
