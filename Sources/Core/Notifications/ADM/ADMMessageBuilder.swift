@@ -14,7 +14,7 @@ internal import JSON
 /// | `titleLocArgs`, `subtitleLocArgs`, `locArgs` | the same name; the array as JSON |
 /// | `sound` | `sound`; of a critical alert its name |
 /// | `badge` | `badge`, in decimal digits |
-/// | `category`, `threadId`, `interruptionLevel` | the same name |
+/// | `image`, `category`, `threadId`, `interruptionLevel` | the same name |
 /// | `data` | its own keys; a value that is no text becomes its JSON |
 /// | `options.collapseId` | none: `consolidationKey`, which has at most 64 characters |
 /// | `options.expiration` | none: `expiresAfter` |
@@ -115,6 +115,7 @@ public struct ADMMessageBuilder {
         case nil: break
         }
         if let badge = notification.badge { write(.badge, String(badge)) }
+        if let image = notification.image { write(.image, image) }
         if let category = notification.category { write(.category, category) }
         if let threadID = notification.threadID { write(.threadID, threadID) }
         if let level = notification.interruptionLevel { write(.interruptionLevel, level.rawValue) }

@@ -11,6 +11,7 @@ internal import JSON
 /// |---|---|
 /// | `title`, `body` | `notification.title`, `.body` |
 /// | `titleLocKey`, `titleLocArgs`, `locKey`, `locArgs` | `android.notification.title_loc_key`, `body_loc_key`, … |
+/// | `image` | `notification.image` |
 /// | `sound` | `android.notification.sound`; of a critical alert its name |
 /// | `badge`, if above 0 | `android.notification.notification_count` |
 /// | `category` | `android.notification.click_action` |
@@ -113,6 +114,7 @@ public struct FCMMessageBuilder {
         writer.beginObject()
         if let title = notification.title { writeCounted("title", title) }
         if let body = notification.body { writeCounted("body", body) }
+        if let image = notification.image { writeCounted("image", image) }
         writer.endObject()
     }
 

@@ -10,6 +10,7 @@
 /// | `titleLocKey`, `subtitleLocKey`, `locKey` | keys in the app's strings |
 /// | `titleLocArgs`, `subtitleLocArgs`, `locArgs` | arrays of strings; each needs its key |
 /// | `actionLocKey`, `launchImage` | strings |
+/// | `image` | the `https` URL of a picture; on an iPhone the app's service extension fetches it |
 /// | `badge` | a whole number, 0 clears it |
 /// | `sound` | a name, or `{"critical": true, "name": "default", "volume": 0.5}` |
 /// | `threadId`, `category`, `targetContentId`, `filterCriteria` | strings |
@@ -85,6 +86,11 @@ public struct Notification: Hashable, Sendable {
     public var actionLocalizationKey: String?
     /// `alert.launch-image`.
     public var launchImage: String?
+    /// The URL of a picture to show.
+    ///
+    /// Apple has no key for it: it is written beside `aps`, unless `customData` has such a key, with `mutable-content`,
+    /// so that the app's notification service extension can fetch it.
+    public var image: String?
     /// `badge`; 0 clears it.
     public var badge: Int?
     /// `sound`.
@@ -166,7 +172,7 @@ extension Notification {
     public enum Member: Int, CaseIterable, Sendable {
         case title, body, subtitle, badge, sound, data, threadID, category, contentAvailable, mutableContent
         case interruptionLevel, titleLocKey, titleLocArgs, subtitleLocKey, subtitleLocArgs, locKey, locArgs
-        case actionLocKey, launchImage, targetContentID, relevanceScore, filterCriteria, contentChanged
+        case actionLocKey, launchImage, image, targetContentID, relevanceScore, filterCriteria, contentChanged
         case event, timestamp, contentState, staleDate, dismissalDate
         case attributesType, attributes, inputPushChannel, inputPushToken
 
@@ -192,6 +198,7 @@ extension Notification {
             case .locArgs: "locArgs"
             case .actionLocKey: "actionLocKey"
             case .launchImage: "launchImage"
+            case .image: "image"
             case .targetContentID: "targetContentId"
             case .relevanceScore: "relevanceScore"
             case .filterCriteria: "filterCriteria"
@@ -216,8 +223,8 @@ extension Notification {
                 .text
             case .actionLocKey, .launchImage: .alert
             case .badge, .sound: .attention
-            case .threadID, .category, .mutableContent, .targetContentID, .interruptionLevel, .relevanceScore,
-                .filterCriteria:
+            case .threadID, .category, .image, .mutableContent, .targetContentID, .interruptionLevel,
+                .relevanceScore, .filterCriteria:
                 .presentation
             case .contentAvailable, .contentChanged: .wake
             case .event, .timestamp, .contentState, .staleDate, .dismissalDate: .liveActivity
@@ -330,6 +337,7 @@ extension Notification {
         case .locArgs: localizedBody?.arguments.isEmpty == false
         case .actionLocKey: actionLocalizationKey != nil
         case .launchImage: launchImage != nil
+        case .image: image != nil
         case .targetContentID: targetContentID != nil
         case .relevanceScore: relevanceScore != nil
         case .filterCriteria: filterCriteria != nil

@@ -30,6 +30,9 @@ public struct PayloadBuilder {
             writeLiveActivity(notification)
             writer.endObject()
         }
+        if let image = notification.image, !notification.customData.contains(where: { $0.key == "image" }) {
+            writer.member("image", image)
+        }
         for datum in notification.customData {
             writer.key(dynamic: datum.key)
             writer.raw(datum.value.bytes)
@@ -83,7 +86,7 @@ public struct PayloadBuilder {
 
     private mutating func writeDelivery(_ notification: Notification) {
         if notification.isContentAvailable { write("content-available", 1) }
-        if notification.isContentMutable { write("mutable-content", 1) }
+        if notification.isContentMutable || notification.image != nil { write("mutable-content", 1) }
         if let target = notification.targetContentID { write("target-content-id", target) }
         if notification.isContentChanged {
             writer.key("content-changed")

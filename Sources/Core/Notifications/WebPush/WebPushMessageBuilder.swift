@@ -126,7 +126,11 @@ public struct WebPushMessageBuilder {
         if let title = notification.title { writer.member("title", title) }
         if let body = notification.body { writer.member("body", body) }
         if let navigate = links[0] { writer.member("navigate", navigate) }
-        if let image = links[1] { writer.member("image", image) }
+        if let image = notification.image {
+            writer.member("image", image)
+        } else if let image = links[1] {
+            writer.member("image", image)
+        }
         if let icon = links[2] { writer.member("icon", icon) }
         if let tag { writer.member("tag", tag) }
         switch notification.interruptionLevel {

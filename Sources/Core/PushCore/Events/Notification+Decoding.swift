@@ -49,6 +49,7 @@ extension Notification {
         case .titleLocArgs, .subtitleLocArgs, .locArgs: break
         case .actionLocKey: actionLocalizationKey = try fields.text(name, .shown)
         case .launchImage: launchImage = try fields.text(name, .shown)
+        case .image: image = try fields.text(name, .pictureAddress)
         case .badge:
             let expected = "a whole number of 0 to \(Int32.max); 0 clears the badge"
             badge = try fields.integer(name, 0...Int64(Int32.max), expected).map { number in Int(number) }

@@ -82,6 +82,11 @@ public struct TextRule: Sendable {
     static let shown = TextRule(
         bytesMaximum: EventLimits.bodyBytesMaximum, length: "one character long at least; leave it out to say nothing")
 
+    /// The address of a picture, which devices fetch; they refuse plain HTTP.
+    static let pictureAddress = TextRule(bytesMaximum: 2_048, form: "an https URL without spaces") { bytes in
+        bytes.count > 8 && "https://".utf8.elementsEqual(bytes.prefix(8)) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+    }
+
     /// A channel of APNs, as its own answers write it.
     static let base64 = TextRule(bytesMaximum: 1024, form: "base64") { bytes in Base64.decode(bytes) != nil }
 

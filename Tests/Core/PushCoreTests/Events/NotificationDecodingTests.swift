@@ -79,6 +79,8 @@ struct NotificationDecodingTests {
             ("title", "7"), ("titleLocKey", "[]"), ("titleLocArgs", "\"x\""), ("titleLocArgs", "[1]"),
             ("subtitle", "true"), ("subtitleLocKey", "1.5"), ("subtitleLocArgs", "{}"), ("body", "{}"),
             ("locKey", "7"), ("locArgs", "[\"a\",null]"), ("actionLocKey", "[]"), ("launchImage", "7"),
+            ("image", "7"), ("image", "\"\""), ("image", "\"http://a/b\""), ("image", "\"https://\""),
+            ("image", "\"https://a b\""),
             ("badge", "\"3\""), ("badge", "-1"), ("badge", "1.5"), ("badge", "99999999999"),
             ("badge", "18446744073709551615"), ("sound", "true"), ("sound", "7"), ("threadId", "7"),
             ("category", "[]"), ("contentAvailable", "\"true\""), ("contentAvailable", "2"),
@@ -135,6 +137,7 @@ struct NotificationDecodingTests {
         case .title, .body, .subtitle, .sound, .threadID, .category, .titleLocKey, .subtitleLocKey, .locKey,
             .actionLocKey, .launchImage, .targetContentID, .filterCriteria, .attributesType:
             with(#""x""#)
+        case .image: with(#""https://x""#)
         case .titleLocArgs: arguments(of: .titleLocKey)
         case .subtitleLocArgs: arguments(of: .subtitleLocKey)
         case .locArgs: arguments(of: .locKey)
