@@ -18,6 +18,7 @@ final class FCMAdapter: ServiceAdapter {
 
     private let authority: [UInt8]
     private let path: [UInt8]
+    private let readsNames: Bool
     private let parser = FCMAnswerParser()
     private let nowSeconds: () -> Int64
     private var block = HeaderBlock()
@@ -30,10 +31,12 @@ final class FCMAdapter: ServiceAdapter {
     /// - Parameters:
     ///   - authority: the header `:authority`.
     ///   - projectID: the project whose apps get the messages.
+    ///   - readsNames: whether the names of accepted messages are asked for.
     ///   - nowSeconds: the wall clock, in seconds since 1970.
-    init(authority: String, projectID: String, nowSeconds: @escaping () -> Int64) {
+    init(authority: String, projectID: String, readsNames: Bool = false, nowSeconds: @escaping () -> Int64) {
         self.authority = Array(authority.utf8)
         path = Array("/v1/projects/\(projectID)/messages:send".utf8)
+        self.readsNames = readsNames
         self.nowSeconds = nowSeconds
     }
 
@@ -52,6 +55,8 @@ final class FCMAdapter: ServiceAdapter {
             try connection.submitRequest(block, body: UnsafeRawBufferPointer(bytes))
         }
     }
+
+    func messageName(in body: [UInt8]) -> String? { readsNames ? parser.messageName(in: body) : nil }
 
     func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
         parser.answer(status: status, body: body, retryAfterSeconds: retryAfterSeconds)

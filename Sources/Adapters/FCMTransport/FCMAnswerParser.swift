@@ -36,6 +36,13 @@ struct FCMAnswerParser {
         return answer
     }
 
+    /// The name of an accepted message, `projects/PROJECT/messages/ID` (Google, REST reference of FCM v1,
+    /// `projects.messages.send`); nil if the body does not say it.
+    func messageName(in body: [UInt8]) -> String? {
+        guard let name = (try? parser.parse(body))?["name"]?.string, !name.isEmpty else { return nil }
+        return name
+    }
+
     /// FCM's code, made more exact where the rest of the answer allows it.
     private static func reason(of code: String, message: String, _ details: [JSONValue]) -> String {
         switch code {

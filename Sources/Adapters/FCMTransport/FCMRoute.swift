@@ -33,6 +33,8 @@ public struct FCMRoute: Sendable {
     public var limits: PoolLimits
     /// The HTTP proxy through which connections are made.
     public var proxy: HTTPProxy?
+    /// Whether the answers to accepted messages have their names: a JSON text to read for each.
+    public var readsNames = false
 
     /// Creates a route.
     ///
@@ -70,9 +72,10 @@ public struct FCMRoute: Sendable {
         ServiceRoute(
             service: .fcm, app: app, name: projectID, endpoint: endpoint,
             extraTrustAnchorsFile: extraTrustAnchorsFile, authorizer: tokenSource, limits: limits, proxy: proxy,
-            makeAdapter: { [projectID] authority in
+            makeAdapter: { [projectID, readsNames] authority in
                 FCMAdapter(
-                    authority: authority, projectID: projectID, nowSeconds: { WallClock.nowMilliseconds() / 1_000 })
+                    authority: authority, projectID: projectID, readsNames: readsNames,
+                    nowSeconds: { WallClock.nowMilliseconds() / 1_000 })
             })
     }
 

@@ -17,6 +17,8 @@ struct FCMClientTests {
             try fixture.send(1...1_000)
             let dispositions = await fixture.dispositions(count: 1_000)
             #expect(dispositions.count == 1_000 && dispositions.values.allSatisfy { $0 == .accepted })
+            let outcomes = await fixture.results.wait(count: 1_000).map(\.outcome)
+            #expect(outcomes.allSatisfy { $0 == .answered(PushAnswer(status: 200)) }, "no name unless it is asked for")
             let record = try #require(try await fixture.simulator.recorded().first)
             #expect(record.notification == ["title": "Hello"] && record.priority == "HIGH")
         }

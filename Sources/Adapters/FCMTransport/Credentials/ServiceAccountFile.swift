@@ -11,19 +11,13 @@ public import ServiceClient
 public struct ServiceAccountFile: Hashable, Sendable {
     /// The file.
     public var path: String
-    /// Where access tokens are fetched; empty for what the file says.
-    public var tokenURL: String
-    /// A PEM file with certificates to trust, for a simulator; empty for the system's.
-    public var caFile: String
-    /// The URL of the HTTP proxy to go through, a secret; empty for none.
-    public var proxy: String
+    /// Where access tokens are fetched.
+    public var endpoint: TokenEndpoint
 
     /// Names a file.
     public init(path: String, tokenURL: String = "", caFile: String = "", proxy: String = "") {
         self.path = path
-        self.tokenURL = tokenURL
-        self.caFile = caFile
-        self.proxy = proxy
+        endpoint = TokenEndpoint(url: tokenURL, caFile: caFile, proxy: proxy)
     }
 
     /// Reads the file.
@@ -44,8 +38,39 @@ public struct ServiceAccountFile: Hashable, Sendable {
     /// - Parameter nowSeconds: the wall clock, in seconds since 1970.
     /// - Returns: the token, or why there is none.
     public func fetch(nowSeconds: Int64) -> AccessTokenOutcome {
+        do throws(ServiceError) {
+            return endpoint.fetch(for: try account(), nowSeconds: nowSeconds)
+        } catch {
+            // An operator has to put another file there, so it is a refusal.
+            return .failed(AccessTokenFailure(reason: error.message, isRefusal: true))
+        }
+    }
+}
+
+/// The way to the access tokens of service accounts.
+public struct TokenEndpoint: Hashable, Sendable {
+    /// Where they are fetched; empty for what the account says.
+    public var url: String
+    /// A PEM file with certificates to trust, for a simulator; empty for the system's.
+    public var caFile: String
+    /// The URL of the HTTP proxy to go through, a secret; empty for none.
+    public var proxy: String
+
+    /// Describes a way.
+    public init(url: String = "", caFile: String = "", proxy: String = "") {
+        self.url = url
+        self.caFile = caFile
+        self.proxy = proxy
+    }
+
+    /// Fetches an access token; the calling thread waits, at most 15 seconds.
+    ///
+    /// - Parameters:
+    ///   - account: the account that asks.
+    ///   - nowSeconds: the wall clock, in seconds since 1970.
+    /// - Returns: the token, or why there is none.
+    public func fetch(for account: ServiceAccount, nowSeconds: Int64) -> AccessTokenOutcome {
         do {
-            let account = try account()
             let assertion = try ServiceAccountAssertion(account, nowSeconds: nowSeconds).text
             var client = HTTPClient()
             client.caFile = caFile
@@ -53,14 +78,11 @@ public struct ServiceAccountFile: Hashable, Sendable {
             client.timeoutSeconds = 15
             client.bytesMaximum = AccessTokenOutcome.bodyBytesMaximum
             let answer = try client.post(
-                tokenURL.isEmpty ? account.tokenURL : tokenURL,
+                url.isEmpty ? account.tokenURL : url,
                 form: ["grant_type": ServiceAccountAssertion.grantType, "assertion": assertion])
             return AccessTokenOutcome(
                 status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds,
                 hiding: assertion)
-        } catch let error as ServiceError {
-            // An operator has to put another file there, so it is a refusal.
-            return .failed(AccessTokenFailure(reason: error.message, isRefusal: true))
         } catch let error as HTTPClient.Failure {
             return .failed(
                 AccessTokenFailure(reason: "the token endpoint gave no answer: \(error.description)", isRefusal: false))
@@ -86,6 +108,26 @@ extension AccessTokenSource {
     ) throws(ServiceError) {
         try self.init(name: name, clock: clock, ended: ended) {
             file.fetch(nowSeconds: WallClock.nowMilliseconds() / 1_000)
+        }
+    }
+}
+
+extension AccessTokenSource {
+    /// Creates the source of the access tokens of a service account that is in memory; it fetches nothing before a
+    /// token is needed.
+    ///
+    /// - Parameters:
+    ///   - account: the account.
+    ///   - endpoint: where its tokens are fetched.
+    ///   - name: the name of its thread.
+    ///   - ended: takes the outcome of each fetch, for metrics and logs.
+    /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
+    public convenience init(
+        account: ServiceAccount, endpoint: TokenEndpoint, name: String,
+        ended: @escaping @Sendable (AccessTokenOutcome) -> Void = { _ in }
+    ) throws(ServiceError) {
+        try self.init(name: name, ended: ended) {
+            endpoint.fetch(for: account, nowSeconds: WallClock.nowMilliseconds() / 1_000)
         }
     }
 }

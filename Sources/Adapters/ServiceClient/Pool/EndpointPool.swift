@@ -201,7 +201,8 @@ final class EndpointPool {
     func answered(_ connection: PooledConnection, stream: Int32, answer: PartialAnswer) {
         if acceptedStatuses.contains(answer.status) {
             connection.hasAccepted = true
-            end(connection, stream, PushAnswer(status: 200, retryAfterSeconds: nil), [])
+            end(
+                connection, stream, PushAnswer(status: 200, messageName: adapter.messageName(in: answer.body)), [])
         } else {
             let full = adapter.answer(
                 status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds)

@@ -30,6 +30,12 @@ public protocol ServiceAdapter: AnyObject {
         on connection: HTTP2Connection
     ) throws(HTTP2Error) -> Int32
 
+    /// The name that the service gave to an accepted push.
+    ///
+    /// - Parameter body: the body of the answer, at most `PartialAnswer.bodyBytesMaximum` bytes.
+    /// - Returns: the name; nil if the service gives none, or nobody asks for it.
+    func messageName(in body: [UInt8]) -> String?
+
     /// Reads an answer whose status is none of the accepted ones.
     ///
     /// - Parameters:
@@ -44,6 +50,11 @@ public protocol ServiceAdapter: AnyObject {
 
     /// The reason in the debug data of a GOAWAY; empty if there is none.
     func reason(inGoAway debugData: [UInt8]) -> String
+}
+
+extension ServiceAdapter {
+    /// Reads nothing: for a service that gives no names.
+    public func messageName(in body: [UInt8]) -> String? { nil }
 }
 
 /// What an adapter notes about a connection, a bit each: which header fields are in its table (HPACK, RFC 7541).

@@ -25,7 +25,7 @@ struct WebPushOrigin {
 }
 
 /// Why a subscription cannot be used, as a service would answer it: status 400, or 410, with one of these words.
-enum SubscriptionProblem: String {
+public enum SubscriptionProblem: String, Sendable {
     /// The device has no keys of a browser.
     case keysMissing = "SUBSCRIPTION_KEYS_MISSING"
     /// The public key is not on the curve, or the message is too long.

@@ -1,7 +1,7 @@
 /// The whole message of one push: target, time to live, and what the builder wrote once for all.
 public enum FCMMessage {
     /// How the text of the builder begins, which gives way to the target.
-    static let beginning: StaticString = #"{"message":{"android":{"#
+    public static let beginning: StaticString = #"{"message":{"android":{"#
 
     /// The longest time to live, in seconds: four weeks (Google, REST reference of FCM v1, `AndroidConfig.ttl`).
     public static let timeToLiveSecondsMaximum: Int64 = 2_419_200
@@ -45,7 +45,7 @@ public enum FCMMessage {
     /// What FCM reserves among the keys of `data`, if a key is one of them.
     ///
     /// Source: Google, REST reference of FCM v1, `Message.data`.
-    static func reservation(of key: String) -> String? {
+    public static func reservation(of key: String) -> String? {
         switch key {
         case "from", "message_type": "\"\(key)\""
         case _ where key.hasPrefix("google."): "keys that begin with \"google.\""

@@ -23,17 +23,20 @@ public struct PushAnswer: Hashable, Sendable {
     public var retryAfterSeconds: Int?
     /// The token by which the service knows the device from now on; nil if that has not changed.
     public var successor: DeviceToken?
+    /// The name that the service gave to an accepted push; nil unless the route asks for it.
+    public var messageName: String?
 
     /// Creates an answer.
     public init(
         status: Int, reason: String = "", deadSinceMilliseconds: Int64? = nil, retryAfterSeconds: Int? = nil,
-        successor: DeviceToken? = nil
+        successor: DeviceToken? = nil, messageName: String? = nil
     ) {
         self.status = status
         self.reason = reason
         self.deadSinceMilliseconds = deadSinceMilliseconds
         self.retryAfterSeconds = retryAfterSeconds
         self.successor = successor
+        self.messageName = messageName
     }
 }
 
