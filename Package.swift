@@ -160,9 +160,11 @@ let package = Package(
             resources: [.embedInCode("Native/openapi.json")]),
 
         // Ring 4: assembly.
+        // What the libraries have in common; each re-exports it, so that a program imports the library alone.
+        swiftTarget("PushLibrary", in: "Libraries", ["ServiceClient", "Notifications", "ConnectionPool"]),
         swiftTarget(
             "APNs", in: "Libraries",
-            ["APNsTransport", "ServiceClient", "Metrics", "Crypto", "Notifications", "ConnectionPool"]),
+            ["PushLibrary", "APNsTransport", "ServiceClient", "Metrics", "Crypto", "Notifications", "ConnectionPool"]),
         swiftTarget(
             "Dispatcher", in: "Worker",
             [

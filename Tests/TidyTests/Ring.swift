@@ -41,6 +41,7 @@ enum Ring: String, CaseIterable, Comparable {
         "FCMTransport": ["ServiceClient"],
         "WebPushTransport": ["ServiceClient"],
         "ADMTransport": ["ServiceClient"],
+        "APNs": ["PushLibrary"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],

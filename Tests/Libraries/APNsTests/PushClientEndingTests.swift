@@ -55,7 +55,7 @@ struct PushClientEndingTests {
         for _ in 0..<100 { _ = try client.results(of: message, to: tokens) }
         for await _ in try client.results(of: message, to: tokens) { break }
         for await _ in try client.results(of: message, to: tokens) {}
-        #expect(client.jobs.count == 0)
+        #expect(client.sender.jobs.count == 0)
         await client.close()
         _ = try await service.simulator.stop()
     }

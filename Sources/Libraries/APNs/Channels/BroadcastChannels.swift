@@ -1,6 +1,7 @@
 internal import APNsTransport
 internal import FoundationEssentials
 import Notifications
+public import PushLibrary
 internal import ServiceClient
 
 /// The broadcast channels of an app: one push to a channel updates or ends a Live Activity on every device that

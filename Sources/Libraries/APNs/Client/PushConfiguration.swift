@@ -1,6 +1,7 @@
 internal import APNsTransport
-import ConnectionPool
+internal import ConnectionPool
 internal import Crypto
+internal import PushLibrary
 internal import ServiceClient
 
 /// An app, and how its pushes are sent: whose key signs, and where to.
@@ -58,24 +59,17 @@ public struct PushConfiguration: Sendable {
             throw PushError(
                 .configurationInvalid, "bundleID of \(name) is empty; it is the app's, like com.example.chat")
         }
-        guard timeout > .zero, timeout < .seconds(86_400) else {
-            throw PushError(
-                .configurationInvalid,
-                "the timeout of \(name) is \(timeout); it must be more than 0 and less than a day")
-        }
+        let settings = try ConnectionSettings(name: name, timeout: timeout)
         let signingKey = try key.read()
-        var limits = PoolLimits()
-        limits.connections = max(0, connections)
-        limits.connectionsMaximum = max(1, connections, connectionsMaximum)
-        limits.deadlineNanoseconds = UInt64(max(1, timeout / .nanoseconds(1)))
-        limits.endsWaitingOnUnusableEndpoint = true
         do throws(ServiceError) {
             let (environment, endpoint) = environment.route
             return try APNsRoute(
                 app: name, environment: environment, endpoint: endpoint, port: port,
                 extraTrustAnchorsFile: extraTrustAnchorsFile,
                 tokenSource: try ProviderTokenSource.shared(key: signingKey, keyID: keyID, teamID: teamID),
-                limits: limits, proxy: try proxyURL.map { url throws(ServiceError) in try HTTPProxy(url: url) })
+                limits: settings.limits(
+                    PoolLimits(), connections: connections, connectionsMaximum: connectionsMaximum),
+                proxy: try ConnectionSettings.proxy(proxyURL))
         } catch { throw PushError(error) }
     }
 }

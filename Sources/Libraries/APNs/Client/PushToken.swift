@@ -1,4 +1,5 @@
 import Notifications
+public import PushLibrary
 
 /// The address that APNs gave to one installation of an app: bytes of any length up to 256, today 32.
 ///

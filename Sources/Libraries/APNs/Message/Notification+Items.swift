@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 import Notifications
+internal import PushLibrary
 
 extension Notifications.Notification {
     mutating func add(_ item: PushItem) throws(PushError) {
@@ -63,7 +64,7 @@ extension Notifications.Notification {
         guard key != "aps" else {
             throw PushError(.messageInvalid, "the key aps is Apple's; its values have items of their own")
         }
-        let datum = CustomDatum(key: key, value: try Self.encode(value, name: key))
+        let datum = CustomDatum(key: key, value: try RawJSON(encoding: value, name: key))
         if let index = customData.firstIndex(where: { $0.key == key }) {
             customData[index] = datum
         } else {
@@ -72,19 +73,11 @@ extension Notifications.Notification {
     }
 
     private static func object(_ value: any Encodable, name: String) throws(PushError) -> RawJSON {
-        let json = try encode(value, name: name)
+        let json = try RawJSON(encoding: value, name: name)
         guard json.bytes.first == UInt8(ascii: "{") else {
             throw PushError(.messageInvalid, "\(name) must be encoded as a JSON object, like a struct or a dictionary")
         }
         return json
-    }
-
-    private static func encode(_ value: any Encodable, name: String) throws(PushError) -> RawJSON {
-        do {
-            return RawJSON(validated: Array(try JSONEncoder().encode(value)))
-        } catch {
-            throw PushError(.messageInvalid, "the value of \(name) cannot be encoded as JSON: \(error)")
-        }
     }
 }
 

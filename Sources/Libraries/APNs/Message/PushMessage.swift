@@ -1,6 +1,6 @@
 public import FoundationEssentials
-internal import Glibc
 import Notifications
+public import PushLibrary
 
 /// The content and the headers of a push; the same value can be sent to any number of tokens.
 ///
@@ -133,27 +133,8 @@ public enum PushExpiration: Hashable, Sendable {
                     .messageInvalid,
                     "the expiration is \(duration) after sending; it must be a positive duration, or .immediately")
             }
-            let (seconds, attoseconds) = duration.components
-            return min(Int64(time(nil)) + seconds + (attoseconds > 0 ? 1 : 0), UnixTime.secondsMaximum)
+            return UnixTime.seconds(fromNow: duration)
         case .at(let moment): return try UnixTime.seconds(moment, name: "the expiration")
         }
-    }
-}
-
-/// Converts moments to the whole seconds that APNs' headers and payloads hold.
-enum UnixTime {
-    /// The last second of the year 9999.
-    static let secondsMaximum: Int64 = 253_402_300_799
-
-    /// The second in which a moment lies.
-    ///
-    /// - Throws: `PushError` (`messageInvalid`) if it lies before 1970 or after the year 9999.
-    static func seconds(_ moment: Date, name: String) throws(PushError) -> Int64 {
-        let seconds = moment.timeIntervalSince1970
-        guard seconds >= 0, seconds <= Double(secondsMaximum) else {
-            throw PushError(
-                .messageInvalid, "\(name) is \(seconds) seconds after 1970; it must lie between 1970 and the year 9999")
-        }
-        return Int64(seconds)
     }
 }

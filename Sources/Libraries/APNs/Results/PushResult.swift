@@ -1,4 +1,5 @@
 import Notifications
+public import PushLibrary
 
 /// The result of one push.
 public struct PushResult: Hashable, Sendable {
@@ -43,21 +44,10 @@ public enum PushOutcome: Hashable, Sendable {
     case failed(PushFailure)
 }
 
-/// A push that got no answer; always temporary.
-public enum PushFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// APNs certainly has not seen it: sending it again cannot make a duplicate. With the reason.
-    case notProcessed(String)
-    /// APNs may or may not have the push: the answer did not come in time, or the connection was lost.
-    ///
-    /// Sending the same message again may make a duplicate, which bears the same `apns-id`, and replaces the first if
-    /// the message has a collapse identifier. With the reason.
-    case ambiguous(String)
+/// The results of sending to a sequence of tokens, as they come: in the order of the answers, not of the tokens.
+public typealias PushResults<Tokens: Sequence> = PushResultSequence<Tokens, PushResult>
+where Tokens.Element == PushToken
 
-    /// The reason.
-    public var description: String {
-        switch self {
-        case .notProcessed(let reason): "not processed: \(reason)"
-        case .ambiguous(let reason): "perhaps processed: \(reason)"
-        }
-    }
-}
+/// The results of sending to tokens that come over time.
+public typealias StreamedPushResults<Tokens: AsyncSequence & Sendable> = StreamedPushResultSequence<Tokens, PushResult>
+where Tokens.Element == PushToken

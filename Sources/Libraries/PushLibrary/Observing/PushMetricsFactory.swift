@@ -3,14 +3,14 @@ internal import Synchronization
 
 /// Makes the instruments of a client: the shape of swift-metrics' `MetricsFactory`, a function for each instrument.
 ///
-/// | label | dimensions | instrument |
+/// | label, after `apns_`, `fcm_` or `webpush_` | dimensions | instrument |
 /// |---|---|---|
-/// | `apns_pushes_total` | `app`, `outcome`: `accepted`, `rejected`, `not_processed`, `ambiguous` | counter |
-/// | `apns_push_duration` | `app` | timer, from sending to the answer |
-/// | `apns_pushes_in_flight` | `app` | meter |
+/// | `pushes_total` | `app`, `outcome`: `accepted`, `rejected`, `not_processed`, `ambiguous` | counter |
+/// | `push_duration` | `app` | timer, from sending to the answer |
+/// | `pushes_in_flight` | `app` | meter |
 ///
-/// All are made when the client is. They are called from its own thread and from the callers' tasks, so they must
-/// return quickly.
+/// `app` is the name of the configuration. All are made when the client is. They are called from its own thread and
+/// from the callers' tasks, so they must return quickly.
 public protocol PushMetricsFactory {
     /// Makes a counter; it is called with what to add to the sum.
     func makeCounter(label: String, dimensions: [(String, String)]) -> @Sendable (Int64) -> Void
@@ -30,16 +30,16 @@ final class PushInstruments: Sendable {
     private let inFlight: @Sendable (Double) -> Void
     private let inFlightCount = Atomic<Int>(0)
 
-    init(app: String, factory: any PushMetricsFactory) {
+    init(label: String, app: String, factory: any PushMetricsFactory) {
         func counter(_ outcome: String) -> @Sendable (Int64) -> Void {
-            factory.makeCounter(label: "apns_pushes_total", dimensions: [("app", app), ("outcome", outcome)])
+            factory.makeCounter(label: "\(label)_pushes_total", dimensions: [("app", app), ("outcome", outcome)])
         }
         accepted = counter("accepted")
         rejected = counter("rejected")
         notProcessed = counter("not_processed")
         ambiguous = counter("ambiguous")
-        duration = factory.makeTimer(label: "apns_push_duration", dimensions: [("app", app)])
-        inFlight = factory.makeMeter(label: "apns_pushes_in_flight", dimensions: [("app", app)])
+        duration = factory.makeTimer(label: "\(label)_push_duration", dimensions: [("app", app)])
+        inFlight = factory.makeMeter(label: "\(label)_pushes_in_flight", dimensions: [("app", app)])
     }
 
     func sent(_ count: Int) { changeInFlight(by: count) }
@@ -52,7 +52,7 @@ final class PushInstruments: Sendable {
     }
 
     /// Attempts ended.
-    func ended(_ results: ArraySlice<Notifications.PushResult>) {
+    func ended(_ results: ArraySlice<PushResult>) {
         var (accepted, rejected, notProcessed, ambiguous) = (0, 0, 0, 0)
         for result in results {
             switch result.outcome {

@@ -1,4 +1,4 @@
-import Notifications
+package import Notifications
 
 /// Receives the log of a client: the shape of swift-log's `LogHandler`, so that an adapter is one line.
 ///
@@ -8,7 +8,7 @@ public protocol PushLogHandler: Sendable {
     ///
     /// - Parameters:
     ///   - level: how important it is.
-    ///   - message: the constant name of what happened, for example `apns.connection.lost`.
+    ///   - message: the constant name of what happened, for example `push.connection.lost`.
     ///   - metadata: the variable values, for example `reason`.
     func log(level: PushLogLevel, message: String, metadata: [String: String])
 }
@@ -26,8 +26,12 @@ public enum PushLogLevel: String, CaseIterable, Sendable {
 }
 
 extension Logger {
-    /// Logs to a handler of the program.
-    init(_ handler: any PushLogHandler) {
+    /// Logs to a handler of the program; nil logs nothing.
+    package init(_ handler: (any PushLogHandler)?) {
+        guard let handler else {
+            self = .silent
+            return
+        }
         self.init(minimum: .debug) { level, event, fields in
             var metadata: [String: String] = [:]
             for field in fields { metadata["\(field.name)"] = field.value.text }

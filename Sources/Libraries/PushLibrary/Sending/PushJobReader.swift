@@ -1,11 +1,12 @@
+import Notifications
 internal import Synchronization
 
-/// Reads the results of a job, and ends the job when its last owner is gone.
+/// Reads the outcomes of a job, and ends the job when its last owner is gone.
 final class PushJobReader: Sendable {
     let job: PushJob
     private let pump: Task<Void, Never>?
 
-    /// Reads the results of a job.
+    /// Reads the outcomes of a job.
     ///
     /// - Parameters:
     ///   - job: the job.
@@ -17,12 +18,12 @@ final class PushJobReader: Sendable {
 
     deinit { cancel() }
 
-    /// The results since the last call, at least one; empty when all pushes have ended.
+    /// The pushes that ended since the last call, at least one; empty when all have ended.
     ///
     /// If the caller's task is cancelled, the job is.
-    func nextResults() async -> [PushJob.Numbered] {
+    func nextEndings() async -> [PushJob.Ending] {
         await withTaskCancellationHandler {
-            await job.nextResults()
+            await job.nextEndings()
         } onCancel: {
             cancel()
         }
@@ -34,22 +35,22 @@ final class PushJobReader: Sendable {
     }
 }
 
-/// Results that have ended together, handed out one by one.
-struct PushResultBatch {
-    private var results: [PushJob.Numbered] = []
+/// Pushes that have ended together, handed out one by one.
+struct PushEndingBatch {
+    private var endings: [PushJob.Ending] = []
     private var index = 0
 
-    init(_ results: [PushJob.Numbered] = []) { self.results = results }
+    init(_ endings: [PushJob.Ending] = []) { self.endings = endings }
 
-    mutating func next() -> PushResult? {
-        guard index < results.count else { return nil }
+    mutating func next() -> PushJob.Ending? {
+        guard index < endings.count else { return nil }
         defer { index += 1 }
-        return results[index].result
+        return endings[index]
     }
 }
 
-/// How a sequence of tokens ended, as its reader has to learn it.
-final class TokensEnding<Failure: Error>: Sendable {
+/// How a sequence of addresses ended, as its reader has to learn it.
+final class AddressesEnding<Failure: Error>: Sendable {
     private let failure = Mutex<Failure?>(nil)
 
     func failed(_ error: Failure) { failure.withLock { $0 = error } }

@@ -1,46 +1,60 @@
-internal import APNsTransport
-import Notifications
-internal import ServiceClient
+package import Notifications
 internal import Synchronization
 
-/// The pushes of one call: takes tokens as far as its window allows, and gathers results until the caller takes them.
+/// What all pushes of one call have in common.
+package struct PushOrder: Sendable {
+    /// The payload and the shared headers.
+    package var content: PushContent
+    /// The transport's route.
+    package var route: Int
+    /// Derives the `apns-id` of each push; nil for a service that knows none.
+    package var identity: PushIdentity?
+
+    /// Describes a call.
+    package init(content: PushContent, route: Int, identity: PushIdentity? = nil) {
+        self.content = content
+        self.route = route
+        self.identity = identity
+    }
+}
+
+/// The pushes of one call: takes tokens as far as its window allows, and gathers outcomes until the caller takes them.
 ///
-/// Bounded by the window: unread results keep their places in it, so nothing more is sent.
-final class PushJob: Sendable {
-    /// A result, and which of the call's tokens it is for.
-    typealias Numbered = (index: Int, result: PushResult)
+/// Bounded by the window: unread outcomes keep their places in it, so nothing more is sent.
+package final class PushJob: Sendable {
+    /// How many pushes of one call are out at a time; more wait with the caller.
+    private static let windowCount = 4_096
+
+    /// How a push ended, and which of the call's tokens it was for.
+    typealias Ending = (index: Int, token: DeviceToken, outcome: PushOutcome)
 
     private struct State {
-        var inFlight: [Int: PushToken] = [:]
-        var ready: [Numbered] = []
+        var inFlight: [Int: DeviceToken] = [:]
+        var ready: [Ending] = []
         var next = 0
         var isCancelled = false
         /// Whether no more tokens come.
         var isExhausted = false
         var consumer: CheckedContinuation<Void, Never>?
         var producer: CheckedContinuation<Void, Never>?
+
+        /// How many more tokens the window takes now.
+        var room: Int { windowCount - inFlight.count - ready.count }
     }
 
     private let number: UInt32
-    private let content: PushContent
-    private let identity: PushIdentity
-    private let route: Int
-    private let windowCount: Int
-    private let client: APNsClient
+    private let order: PushOrder
+    private let transport: any PushTransport
     private let jobs: PushJobs
     private let instruments: PushInstruments?
     private let state = Mutex(State())
 
     init(
-        number: UInt32, content: PushContent, identity: PushIdentity, route: Int, windowCount: Int,
-        client: APNsClient, jobs: PushJobs, instruments: PushInstruments?
+        number: UInt32, order: PushOrder, transport: any PushTransport, jobs: PushJobs, instruments: PushInstruments?
     ) {
         self.number = number
-        self.content = content
-        self.identity = identity
-        self.route = route
-        self.windowCount = windowCount
-        self.client = client
+        self.order = order
+        self.transport = transport
         self.jobs = jobs
         self.instruments = instruments
     }
@@ -48,12 +62,10 @@ final class PushJob: Sendable {
     // MARK: Tokens
 
     /// How many more tokens the window takes now; none when cancelled.
-    var room: Int {
-        state.withLock { $0.isCancelled ? 0 : windowCount - $0.inFlight.count - $0.ready.count }
-    }
+    var room: Int { state.withLock { $0.isCancelled ? 0 : $0.room } }
 
     /// Sends to more tokens, which must fit into the window; to none if the job was cancelled.
-    func send(to tokens: [PushToken]) {
+    func send(to tokens: [DeviceToken]) {
         guard !tokens.isEmpty else { return }
         let first: Int? = state.withLock { state in
             guard !state.isCancelled else { return nil }
@@ -64,11 +76,12 @@ final class PushJob: Sendable {
         }
         guard let first else { return }
         instruments?.sent(tokens.count)
-        client.send(
+        transport.send(
             tokens.enumerated().map { offset, token in
                 PushRequest(
-                    identifier: UInt64(number) << 32 | UInt64(first + offset), route: route, token: token.deviceToken,
-                    apnsID: identity.apnsID(for: token.deviceToken), content: content)
+                    identifier: UInt64(number) << 32 | UInt64(first + offset), route: order.route, token: token,
+                    apnsID: order.identity?.apnsID(for: token) ?? APNsIdentifier(high: 0, low: 0),
+                    content: order.content)
             })
     }
 
@@ -85,7 +98,7 @@ final class PushJob: Sendable {
     func waitForRoom() async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
-                let isReady = state.isCancelled || state.inFlight.count + state.ready.count < windowCount
+                let isReady = state.isCancelled || state.room > 0
                 if !isReady { state.producer = continuation }
                 return isReady
             }
@@ -93,19 +106,19 @@ final class PushJob: Sendable {
         }
     }
 
-    // MARK: Results
+    // MARK: Outcomes
 
-    /// Whether results wait to be read.
-    var hasResults: Bool { state.withLock { !$0.ready.isEmpty } }
+    /// Whether outcomes wait to be read.
+    var hasEndings: Bool { state.withLock { !$0.ready.isEmpty } }
 
     /// Pushes of this job ended.
-    func ended(_ results: ArraySlice<Notifications.PushResult>) {
+    func ended(_ results: ArraySlice<PushResult>) {
         let (consumer, isCancelled) = state.withLock { state in
             for result in results {
                 let index = Int(result.identifier & 0xFFFF_FFFF)
-                // A cancelled push has its result already.
+                // A cancelled push has its outcome already.
                 guard let token = state.inFlight.removeValue(forKey: index) else { continue }
-                state.ready.append((index, self.result(token, PushOutcome(result.outcome))))
+                state.ready.append((index, token, result.outcome))
             }
             return (state.consumer.take(), state.isCancelled)
         }
@@ -113,13 +126,13 @@ final class PushJob: Sendable {
         consumer?.resume()
     }
 
-    /// The results since the last call, at least one; empty when all pushes have ended.
-    func nextResults() async -> [Numbered] {
+    /// The pushes that ended since the last call, at least one; empty when all have ended.
+    func nextEndings() async -> [Ending] {
         while true {
             let (ready, isOver, producer) = state.withLock { state in
                 let ready = state.ready
                 state.ready = []
-                // Only results that are taken make room.
+                // Only outcomes that are taken make room.
                 let producer = ready.isEmpty ? nil : state.producer.take()
                 return (ready, state.isExhausted && state.inFlight.isEmpty, producer)
             }
@@ -129,11 +142,11 @@ final class PushJob: Sendable {
                 jobs.remove(number)
                 return []
             }
-            await waitForResults()
+            await waitForEndings()
         }
     }
 
-    private func waitForResults() async {
+    private func waitForEndings() async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
                 let isReady = !state.ready.isEmpty || state.isExhausted && state.inFlight.isEmpty
@@ -154,7 +167,7 @@ final class PushJob: Sendable {
             state.isCancelled = true
             state.isExhausted = true
             for (index, token) in state.inFlight {
-                state.ready.append((index, result(token, .failed(.ambiguous("cancelled before the answer came")))))
+                state.ready.append((index, token, .ambiguous("cancelled before the answer came")))
             }
             state.inFlight = [:]
             return (state.consumer.take(), state.producer.take(), cancelledCount)
@@ -165,16 +178,37 @@ final class PushJob: Sendable {
         jobs.remove(number)
     }
 
-    /// The result of a token that was not sent to because the job was cancelled.
-    func unsent(_ token: PushToken) -> PushResult { result(token, .failed(.notProcessed("cancelled"))) }
+    // MARK: All at once
 
-    private func result(_ token: PushToken, _ outcome: PushOutcome) -> PushResult {
-        PushResult(token: token, apnsID: identity.apnsID(for: token.deviceToken).description, outcome: outcome)
+    /// Sends to these tokens and waits for all; cancelling the task cancels the job.
+    ///
+    /// - Returns: the outcome for each token, in the order of the tokens.
+    func run(_ tokens: [DeviceToken]) async -> [PushOutcome] {
+        await withTaskCancellationHandler {
+            await sendAll(tokens)
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private func sendAll(_ tokens: [DeviceToken]) async -> [PushOutcome] {
+        // A token that is not sent to keeps this one.
+        var outcomes = [PushOutcome](repeating: .notProcessed("cancelled"), count: tokens.count)
+        var next = 0
+        while true {
+            let count = min(max(0, room), tokens.count - next)
+            send(to: Array(tokens[next..<next + count]))
+            next += count
+            if next == tokens.count { exhausted() }
+            let ended = await nextEndings()
+            for ending in ended { outcomes[ending.index] = ending.outcome }
+            if ended.isEmpty { return outcomes }
+        }
     }
 }
 
 /// The jobs of one client: hands each result to the job that it belongs to.
-final class PushJobs: PushTransportHandler {
+package final class PushJobs: PushTransportHandler {
     private struct State {
         var byNumber: [UInt32: PushJob] = [:]
         var next: UInt32 = 0
@@ -183,7 +217,7 @@ final class PushJobs: PushTransportHandler {
     private let state = Mutex(State())
 
     /// How many jobs have not ended.
-    var count: Int { state.withLock { $0.byNumber.count } }
+    package var count: Int { state.withLock { $0.byNumber.count } }
 
     /// Makes a job under a number of its own.
     func add(_ make: (UInt32) -> PushJob) -> PushJob {
@@ -198,7 +232,8 @@ final class PushJobs: PushTransportHandler {
     /// Forgets a job; later results of it are dropped.
     func remove(_ number: UInt32) { state.withLock { _ = $0.byNumber.removeValue(forKey: number) } }
 
-    func pushesEnded(_ results: [Notifications.PushResult]) {
+    /// Pushes of some jobs ended.
+    package func pushesEnded(_ results: [PushResult]) {
         var rest = results[...]
         while let first = rest.first {
             let number = UInt32(first.identifier >> 32)
