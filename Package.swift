@@ -38,6 +38,7 @@ let package = Package(
     products: [
         .executable(name: "apus", targets: ["apus"]),
         .library(name: "APNs", targets: ["APNs"]),
+        .library(name: "FCM", targets: ["FCM"]),
         // For tests: loaded into a process before the C library, so that system calls fail.
         .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
         // For benchmarks: put in front of the C library's own functions by LD_PRELOAD, never linked.
@@ -166,6 +167,9 @@ let package = Package(
             "APNs", in: "Libraries",
             ["PushLibrary", "APNsTransport", "ServiceClient", "Metrics", "Crypto", "Notifications", "ConnectionPool"]),
         swiftTarget(
+            "FCM", in: "Libraries",
+            ["PushLibrary", "FCMTransport", "ServiceClient", "Metrics", "JSON", "Notifications", "ConnectionPool"]),
+        swiftTarget(
             "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "ServiceClient", "APNsTransport",
@@ -285,6 +289,9 @@ let package = Package(
             ]),
         testTarget(
             "APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "PushServiceSimulator", "Crypto", "PushTestKit"]),
+        testTarget(
+            "FCMTests", in: "Libraries",
+            ["FCM", "FCMSimulator", "PushServiceSimulator", "PushTestKit"]),
         testTarget(
             "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),
         testTarget(

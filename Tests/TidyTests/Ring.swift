@@ -42,6 +42,7 @@ enum Ring: String, CaseIterable, Comparable {
         "WebPushTransport": ["ServiceClient"],
         "ADMTransport": ["ServiceClient"],
         "APNs": ["PushLibrary"],
+        "FCM": ["PushLibrary"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],
