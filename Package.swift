@@ -39,6 +39,7 @@ let package = Package(
         .executable(name: "apus", targets: ["apus"]),
         .library(name: "APNs", targets: ["APNs"]),
         .library(name: "FCM", targets: ["FCM"]),
+        .library(name: "WebPush", targets: ["WebPush"]),
         // For tests: loaded into a process before the C library, so that system calls fail.
         .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
         // For benchmarks: put in front of the C library's own functions by LD_PRELOAD, never linked.
@@ -170,6 +171,12 @@ let package = Package(
             "FCM", in: "Libraries",
             ["PushLibrary", "FCMTransport", "ServiceClient", "Metrics", "JSON", "Notifications", "ConnectionPool"]),
         swiftTarget(
+            "WebPush", in: "Libraries",
+            [
+                "PushLibrary", "WebPushTransport", "ServiceClient", "Metrics", "Crypto", "EncryptedContent",
+                "Essentials", "Notifications", "ConnectionPool",
+            ]),
+        swiftTarget(
             "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "ServiceClient", "APNsTransport",
@@ -292,6 +299,12 @@ let package = Package(
         testTarget(
             "FCMTests", in: "Libraries",
             ["FCM", "FCMSimulator", "PushServiceSimulator", "PushTestKit"]),
+        testTarget(
+            "WebPushTests", in: "Libraries",
+            [
+                "WebPush", "APNs", "FCM", "WebPushSimulator", "FCMSimulator", "PushServiceSimulator",
+                "Crypto", "PushTestKit",
+            ]),
         testTarget(
             "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),
         testTarget(

@@ -43,6 +43,7 @@ enum Ring: String, CaseIterable, Comparable {
         "ADMTransport": ["ServiceClient"],
         "APNs": ["PushLibrary"],
         "FCM": ["PushLibrary"],
+        "WebPush": ["PushLibrary"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],
