@@ -1,13 +1,18 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A program that pushes with the library alone: it shows that the library needs nothing else of Apus.
+// Programs that push with one library each: they show that the libraries need nothing else of Apus.
+func program(_ name: String, in folder: String, with library: String) -> Target {
+    .executableTarget(
+        name: name, dependencies: [.product(name: library, package: "apus")], path: "Sources/\(folder)",
+        swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")])
+}
+
 let package = Package(
     name: "send-push",
     dependencies: [.package(name: "apus", path: "../..")],
     targets: [
-        .executableTarget(
-            name: "send-push", dependencies: [.product(name: "APNs", package: "apus")], path: "Sources/SendPush",
-            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")])
+        program("send-push", in: "SendPush", with: "APNs"), program("send-fcm", in: "SendFCM", with: "FCM"),
+        program("send-webpush", in: "SendWebPush", with: "WebPush"),
     ]
 )
