@@ -51,7 +51,7 @@ let package = Package(
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
                 "EncryptedContent", "WebPushTransport", "UnicodeText", "Geography", "PushCore", "SQLiteRegistry",
                 "PostgresRegistry", "ServiceClient",
-                "APNsTransport", "FCMTransport", "Hashing",
+                "APNsTransport", "FCMTransport", "ADMTransport", "Hashing",
                 "Essentials", "Notifications", "ConnectionPool", "Predicates", "PredicateIndex",
                 "RegistryAPI", "Dispatcher", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
                 "PushTestKit",
@@ -434,7 +434,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "AMQP", "ServiceClient", "APNsTransport", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher",
+                "AMQP", "ServiceClient", "APNsTransport", "FCMTransport", "ADMTransport", "WebPushTransport",
+                "EncryptedContent", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher",
                 "EventLoop", "HTTPServer",
                 "JSON", "Metrics", "PushCore", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML", "Notifications",
                 "ConnectionPool", "Predicates", "PredicateIndex", "Essentials",

@@ -23,10 +23,12 @@ enum FuzzTargets {
         "amqp": AMQPFuzzTarget(),
         "answer": AnswerFuzzTarget(),
         "api": APIFuzzTarget(),
+        "encrypted": EncryptedFuzzTarget(),
         "event": EventFuzzTarget(),
         "http": HTTPFuzzTarget(),
         "json": JSONFuzzTarget(),
         "predicates": PredicateFuzzTarget(),
+        "services": ServicesFuzzTarget(),
         "toml": ConfigurationFuzzTarget(),
     ]
 }
