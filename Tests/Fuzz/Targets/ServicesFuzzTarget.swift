@@ -44,7 +44,13 @@ struct ServicesFuzzTarget: FuzzTarget {
         _ = try? ServiceAccount(json: body)
     }
 
-    /// - Parameter deadReasons: the reasons without which no token is dead; nil if the status alone says it.
+    /// Checks a reason, and what becomes of the push.
+    ///
+    /// - Parameters:
+    ///   - answer: the answer.
+    ///   - service: who gave it.
+    ///   - deadReasons: the reasons without which no token is dead; nil if the status alone says it.
+    /// - Throws: `FuzzFailure` if a promise is broken.
     private func check(
         _ answer: PushAnswer, of service: PushService, deadReasons: [String]?
     ) throws(FuzzFailure) {

@@ -11,11 +11,11 @@ import Testing
 
 @Suite("The client of browsers' push services")
 struct WebPushClientTests {
-    private static let content = PushContent(
+    static let content = PushContent(
         payload: Array(#"{"notification":{"title":"T"}}"#.utf8), topic: "abcd", pushType: .alert,
         priority: .immediate, expirationSeconds: nil, collapseID: "x")
 
-    private static func client(
+    static func client(
         _ service: BrowserService, threads: Int = 1, _ change: (inout WebPushConfiguration) -> Void = { _ in }
     ) throws -> (WebPushClient, OutcomeCollector) {
         let tokens = VAPIDTokenSource(
@@ -33,7 +33,7 @@ struct WebPushClientTests {
         return (client, collector)
     }
 
-    private static func request(_ identifier: Int, _ token: DeviceToken?, route: Int = 0) throws -> PushRequest {
+    static func request(_ identifier: Int, _ token: DeviceToken?, route: Int = 0) throws -> PushRequest {
         PushRequest(
             identifier: UInt64(identifier), route: route, token: try #require(token),
             apnsID: APNsIdentifier(high: 1, low: 2), content: content)

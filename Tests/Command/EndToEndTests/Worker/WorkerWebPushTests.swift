@@ -90,14 +90,16 @@ struct WorkerWebPushTests {
         }
     }
 
-    @Test("Gone subscriptions are removed, throttled ones are served later, and one service in trouble holds up none")
-    func dispositions() async throws {
+    @Test(
+        "Gone subscriptions are removed, throttled ones are served later, and one service in trouble holds up none",
+        arguments: [[], ["mozilla", "wns", "apple"]])
+    func dispositions(http1Origins: Set<String>) async throws {
         let script = """
             {"subscription":"mozilla-0000000","answer":"gone"}
             {"subscription":"wns-0000000","answer":"throttled","retry_after":1,"times":1}
             {"subscription":"apple-0000000","answer":"silent","times":1}
             """
-        try await run(script: script) { fixture, simulator, worker in
+        try await run(script: script, http1Origins: http1Origins) { fixture, simulator, worker in
             try await fixture.publish([TestEvents.pushRequested("p1", to: .users(["mei"]))])
             try await worker.wait(for: "apus_pushes_total", #"service="webpush",outcome="token_dead""#, toReach: 1)
             try await worker.wait(
