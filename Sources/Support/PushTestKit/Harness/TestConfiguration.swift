@@ -1,4 +1,4 @@
-/// An `apus.toml` for workers and commands, between a broker and a simulator of APNs.
+/// An `apus.toml` for workers and commands, between a broker and simulators of push services.
 ///
 /// The admin server takes a free port, which the log says, and the log is JSON.
 public struct TestConfiguration: Sendable {
@@ -10,17 +10,19 @@ public struct TestConfiguration: Sendable {
         public var bundleID = "com.example.chat"
         /// Its identity pools.
         public var pools = [TestEvents.pool]
-        /// Where its push service is, as HOST:PORT.
-        public var endpoint: String
+        /// Where APNs is, as HOST:PORT; nil if the app has no devices of Apple.
+        public var endpoint: String?
         /// The file with the certificate of the push service.
         public var anchor = "anchor.pem"
         /// More lines of its section `apns`.
         public var more = ""
+        /// The sections of its other push services.
+        public var sections = ""
 
         /// An app called `chat`.
         ///
-        /// - Parameter endpoint: where its push service is, as HOST:PORT.
-        public init(endpoint: String) { self.endpoint = endpoint }
+        /// - Parameter endpoint: where APNs is, as HOST:PORT; nil if it has no devices of Apple.
+        public init(endpoint: String?) { self.endpoint = endpoint }
 
         fileprivate var text: String {
             """
@@ -28,6 +30,13 @@ public struct TestConfiguration: Sendable {
             name = "\(name)"
             bundle_id = "\(bundleID)"
             \(pools.isEmpty ? "" : "identity_pools = [\(pools.map { "\"\($0)\"" }.joined(separator: ", "))]")
+            \(endpoint.map(apns) ?? "")
+            \(sections)
+            """
+        }
+
+        private func apns(_ endpoint: String) -> String {
+            """
             [app.apns]
             key_file = "key.p8"
             key_id = "\(SimulatorProcess.keyID)"
