@@ -390,7 +390,10 @@ let package = Package(
         // The ledger proof: a program of its own, run by `make fault` and, in its short form, by the tests.
         .executableTarget(
             name: "FaultLedger",
-            dependencies: ["AMQP", "ChangeQueue", "EventLoop", "JSON", "PushTestKit"],
+            dependencies: [
+                "AMQP", "ChangeQueue", "EventLoop", "JSON", "PushTestKit", "PushServiceSimulator", "APNsSimulator",
+                "FCMSimulator", "WebPushSimulator", "Crypto",
+            ],
             path: "Tests/FaultLedger",
             swiftSettings: swiftSettings
         ),
@@ -423,7 +426,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("rabbitmq"), .linkedLibrary("sqlite3")]),
         .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
         testTarget("BenchmarkTests", in: "Support", ["apus-benchmarks", "PushTestKit"]),
-        testTarget("FaultLedgerTests", in: "Support", ["FaultLedger", "PushTestKit"]),
+        testTarget("FaultLedgerTests", in: "Support", ["FaultLedger", "PushTestKit", "JSON"]),
         testTarget(
             "WorkerSimulationTests", in: "Support",
             [

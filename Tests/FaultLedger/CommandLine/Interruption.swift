@@ -28,7 +28,6 @@ enum Interruption {
     private static func end() -> Never {
         if let environment = current.withLock({ $0 }) {
             for worker in environment.workers { worker.signal(SIGKILL) }
-            try? environment.simulator.signal(SIGKILL)
             try? FileManager.default.removeItem(atPath: environment.folder.path)
         }
         exit(exitCode)

@@ -83,13 +83,13 @@ enum HelpText {
     static let text = """
         usage: deploy/bin/fault [--scenario NAME...] [--seed N] [--seconds N] [--short] [--list] [--json] [--keep]
 
-        Proves that nothing is lost: for each scenario it starts a private RabbitMQ, the APNs
-        simulator, a registry and workers, publishes a steady load with confirms, brings about a
-        fault in the middle of it, waits until all is settled, and compares what the broker
-        confirmed with what the simulator accepted.
+        Proves that nothing is lost: for each scenario it starts a private RabbitMQ, simulators
+        of push services, a registry and workers, publishes a steady load with confirms, brings
+        about a fault in the middle of it, waits until all is settled, and compares what the
+        broker confirmed with what the simulators accepted.
 
-          --scenario NAME  play only these; also worker, broker, network, registry, apns
-                           or calls; soak runs only when it is named
+          --scenario NAME  play only these; also worker, broker, network, registry, apns, fcm,
+                           webpush, services or calls; soak runs only when it is named
           --seed N         replay a run: the same load, the same moments, the same victims
           --seconds N      how long the load lasts; by default what each scenario says
           --short          a few quick scenarios
@@ -107,6 +107,6 @@ enum HelpText {
         A scenario is valid if nothing was lost, nothing was unexpected, duplicates are within
         their bound, and no process ended that should not have. The exit status is 0 only if all
         are valid. A failing one prints its seed and the command that replays it, and keeps its
-        folder: apus.toml, record.ndjson and the workers' logs.
+        folder: apus.toml, the records of the simulators and the workers' logs.
         """
 }

@@ -1,18 +1,23 @@
 import JSON
 import PushTestKit
 
-/// What the ledger needs of the simulator's record: what was accepted, and which tokens were called dead.
+/// What the ledger needs of a simulator's record: what was accepted, and which tokens were called dead.
 struct AcceptedRecord {
-    /// The reasons for which a device may be removed.
-    private static let deadReasons: Set<String> = ["Unregistered", "ExpiredToken", "BadDeviceToken"]
-
     /// The tokens that have been called dead in what was read so far.
     private(set) var deadTokens: Set<String> = []
 
+    private let service: ServiceKind
     private var record: SimulatorRecord
 
     /// Reads from the beginning of a file.
-    init(path: String) { record = SimulatorRecord(path: path) }
+    ///
+    /// - Parameters:
+    ///   - service: whose record it is.
+    ///   - path: the file.
+    init(of service: ServiceKind, path: String) {
+        self.service = service
+        record = SimulatorRecord(path: path)
+    }
 
     /// Some of what was accepted since the last call; empty if there is no more.
     ///
@@ -21,28 +26,52 @@ struct AcceptedRecord {
     mutating func next() throws -> [AcceptedPush] {
         var dead: Set<String> = []
         defer { deadTokens.formUnion(dead) }
+        let reader = PayloadReader(service)
+        let deadReasons = service.deadReasons
         return try record.next { request in
-            if request.status == 200 { return Self.push(request) }
-            if let reason = request.reason, Self.deadReasons.contains(reason) { dead.insert(request.token) }
+            if (200..<300).contains(request.status) {
+                return AcceptedPush(
+                    token: request.token, content: reader.content(of: request.payload),
+                    timeMilliseconds: request.timeMicroseconds / 1_000)
+            }
+            if let reason = request.reason, deadReasons.contains(reason) { dead.insert(request.token) }
             return nil
         }
     }
+}
 
-    private static func push(_ request: SimulatorRecord.Request) -> AcceptedPush {
-        AcceptedPush(
-            token: request.token, content: content(request.payload),
-            timeMilliseconds: request.timeMicroseconds / 1_000)
-    }
+/// Finds out what a push is about, in the words of its service.
+struct PayloadReader {
+    private let service: ServiceKind
+    private let parser = JSONParser()
 
-    private static func content(_ payload: JSONValue?) -> AcceptedPush.Content {
-        if let serial = payload?["serial"]?.int64 { return .request(number: Int(serial)) }
-        if let name = payload?["ck"]?["qry"]?["rid"]?.string, let number = Int(name.dropFirst()) {
+    init(_ service: ServiceKind) { self.service = service }
+
+    /// What a push is about.
+    ///
+    /// - Parameter payload: what the simulator recorded: a payload of APNs, a request of FCM, a browser's plaintext.
+    /// - Returns: the event of the load; `other` if the load has none like it.
+    func content(of payload: JSONValue?) -> AcceptedPush.Content {
+        // What an app adds stands at the top for APNs, and in `data` for the others; of FCM all of it is text.
+        let data = service == .fcm ? payload?["message"]?["data"] : payload?["data"]
+        let added = service == .apns ? payload : data
+        if let serial = Self.number(added?["serial"]) { return .request(number: serial) }
+        if let name = recordName(in: added?["ck"]), let number = Int(name.dropFirst()) {
             return .request(number: number)
         }
-        // Amazon's clients read the sync count as a string.
-        guard let data = payload?["data"], let identity = data["identityId"]?.string,
-            let syncCount = data["syncCount"]?.string.flatMap({ Int($0) }) ?? data["syncCount"]?.int64.map({ Int($0) })
-        else { return .other }
+        // Amazon's clients read the sync count as a text.
+        guard let identity = data?["identityId"]?.string, let syncCount = Self.number(data?["syncCount"]) else {
+            return .other
+        }
         return .change(identity: identity, syncCount: syncCount)
+    }
+
+    private func recordName(in details: JSONValue?) -> String? {
+        guard let text = details?.string else { return details?["qry"]?["rid"]?.string }
+        return (try? parser.parse(Array(text.utf8)))?["qry"]?["rid"]?.string
+    }
+
+    private static func number(_ value: JSONValue?) -> Int? {
+        value?.int64.map { Int($0) } ?? value?.string.flatMap { Int($0) }
     }
 }

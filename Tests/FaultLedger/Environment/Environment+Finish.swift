@@ -48,14 +48,30 @@ extension Environment {
         }
     }
 
-    /// Takes the books together: the publisher's, the simulator's, and what is left in the queues.
-    func closeBooks() async throws -> Ledger {
+    /// A ledger with what was published so far.
+    func openBooks() throws -> Ledger {
         var ledger = Ledger(population: population)
         let load = try publisher.load.value
         for event in load.events { ledger.attempted(event) }
         for (number, milliseconds) in load.confirmedMilliseconds {
             ledger.confirmed(number, atMilliseconds: milliseconds)
         }
+        return ledger
+    }
+
+    /// Enters what a service has accepted so far.
+    ///
+    /// - Returns: the tokens that it called dead.
+    @discardableResult
+    func enterRecord(of kind: ServiceKind, into ledger: inout Ledger) throws -> Set<String> {
+        var record = AcceptedRecord(of: kind, path: try service(kind).recordPath)
+        while case let pushes = try record.next(), !pushes.isEmpty { for push in pushes { ledger.accepted(push) } }
+        return record.deadTokens
+    }
+
+    /// Takes the books together: the publisher's, the simulators', and what is left in the queues.
+    func closeBooks() async throws -> Ledger {
+        var ledger = try openBooks()
         let destruction = state.withLock { ($0.destroyedMaximum, $0.destroyedBeforeMilliseconds) }
         ledger.mayBeDestroyed(destruction.0, confirmedByMilliseconds: destruction.1)
         let names = try await broker.messageCounts(namespace: namespace)
@@ -70,11 +86,12 @@ extension Environment {
                 }
             }
         }
-        let end = try await simulator.stop()
-        if end.exitCode != 0 { report(problem: "the simulator ended with \(end.exitCode): \(end.errors)") }
-        var record = AcceptedRecord(path: "\(folder.path)/record.ndjson")
-        while case let pushes = try record.next(), !pushes.isEmpty { for push in pushes { ledger.accepted(push) } }
-        for device in try await removedDevices(calledDead: record.deadTokens) { ledger.isRemoved(device) }
+        var deadTokens: Set<String> = []
+        for kind in scenario.setting.services {
+            try await service(kind).goDown()
+            deadTokens.formUnion(try enterRecord(of: kind, into: &ledger))
+        }
+        for device in try await removedDevices(calledDead: deadTokens) { ledger.isRemoved(device) }
         return ledger
     }
 
@@ -97,7 +114,7 @@ extension Environment {
     /// Ends whatever still runs.
     func close() async {
         for worker in workers { await worker.kill() }
-        if let simulator = state.withLock({ $0.simulator }) { simulator.signal(SIGKILL) }
+        for service in state.withLock({ $0.services }).values { await service.close() }
         let closings = state.withLock { state in
             defer { state.closings = [] }
             return state.closings

@@ -4,7 +4,9 @@ import Synchronization
 extension Environment {
     /// What a proxy can stand before, as the workers see it.
     enum ProxyTarget: Hashable, Sendable {
-        case broker, apns, registry
+        case broker
+        case service(ServiceKind)
+        case registry
     }
 
     private static let strikeSeconds = 60.0
@@ -14,7 +16,8 @@ extension Environment {
         let port: UInt16 =
             switch target {
             case .broker: try broker.port
-            case .apns: try simulator.port
+            case .service(.webpush): try await startHTTPProxy()
+            case .service(let kind): try service(kind).port
             case .registry: try database.port
             }
         let proxy = try await FaultProxy.start(to: port, readsAMQP: target == .broker, seed: seed)
@@ -22,10 +25,18 @@ extension Environment {
         atEnd { try? await proxy.stop() }
         switch target {
         case .broker: addresses.brokerURLs = ["amqp://guest:guest@127.0.0.1:\(proxy.port)/"]
-        case .apns: addresses.apns = "127.0.0.1:\(proxy.port)"
+        case .service(let kind): addresses.services[kind] = proxy.port
         case .registry:
             addresses.registryURL = addresses.registryURL.replacing(":\(port)/", with: ":\(proxy.port)/")
         }
+    }
+
+    /// The HTTP proxy by which workers reach browsers' services: an endpoint names its service's own host and port, so
+    /// nothing else can stand before all of them.
+    private func startHTTPProxy() async throws -> UInt16 {
+        let proxy = try await ConnectProxy.start(.tunnel(authorization: nil))
+        atEnd { try? await proxy.stop() }
+        return proxy.port
     }
 
     /// The proxy before something.

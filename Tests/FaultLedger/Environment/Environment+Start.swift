@@ -1,34 +1,54 @@
 import PushTestKit
 import Synchronization
+import WebPushSimulator
 
 extension Environment {
     /// Starts everything but the load.
     ///
     /// - Throws: `EnvironmentFailure` and whatever a part throws that does not start.
     func start() async throws {
-        try folder.write("script.ndjson", population.scriptLines)
-        try folder.write("faults.ndjson", standingFaults)
-        let simulator = try await SimulatorProcess.start(
-            in: folder,
-            [
-                "--topic", Population.bundleID, "--record", "record.ndjson", "--script", "script.ndjson", "--faults",
-                "faults.ndjson", "--latency", "20-120", "--seed", "\(seed % 1_000_000)",
-            ])
-        state.withLock { $0.simulator = simulator }
+        let ports = try await startServices()
         let urls = try await startBroker()
         addresses = EnvironmentAddresses(
-            brokerURLs: urls, publisherURLs: urls, apns: "127.0.0.1:\(simulator.port)",
-            registryURL: try await startRegistry())
+            brokerURLs: urls, publisherURLs: urls, services: ports, registryURL: try await startRegistry())
         try await scenario.prepare(self)
         try writeConfiguration()
         try await succeed("topology apply", apus("topology", "apply"))
-        try await succeed("device import", apus("device", "import", input: population.importLines))
+        try await succeed("device import", apus("device", "import", input: try importLines()))
         for room in 0..<Population.roomCount {
             try await succeed(
                 "subscription save", CommandRunner.apus(Population.subscriptionArguments(room: room), in: folder))
         }
         try startWorkers()
         try await waitUntilReady()
+    }
+
+    /// Starts the push services.
+    ///
+    /// - Returns: the ports at which workers find those that have one.
+    private func startServices() async throws -> [ServiceKind: UInt16] {
+        var ports: [ServiceKind: UInt16] = [:]
+        for kind in scenario.setting.services {
+            let service = try await StagedService.start(
+                kind,
+                StagedService.Stage(
+                    folder: folder, seed: seed % 1_000_000, standingFaults: standingFaults(of: kind),
+                    script: population.scriptLines(of: kind), accessTokenSeconds: scenario.setting.accessTokenSeconds))
+            state.withLock { $0.services[kind] = service }
+            if kind != .webpush { ports[kind] = service.port }
+        }
+        return ports
+    }
+
+    /// What `apus device import` reads: the population.
+    func importLines() throws -> String {
+        let browsers = try scenario.setting.services.contains(.webpush) ? service(.webpush).running : nil
+        return try population.importLines { browser in
+            guard let simulator = browsers as? WebPushSimulator else {
+                throw EnvironmentFailure("there are no browsers")
+            }
+            return try simulator.subscription(ofOrigin: browser.origin, browser.index).json
+        }
     }
 
     private func startBroker() async throws -> [String] {
@@ -83,13 +103,12 @@ extension Environment {
     /// The ladder ends at a second instead of an hour, so that ten attempts would be over before some faults are: there
     /// are as many as a minute of any fault can spend.
     func writeConfiguration() throws {
-        var app = TestConfiguration.App(endpoint: addresses.apns)
-        (app.name, app.bundleID) = (Population.app, Population.bundleID)
-        var configuration = TestConfiguration(brokerURLs: addresses.brokerURLs, apps: [app])
+        var configuration = TestConfiguration(brokerURLs: addresses.brokerURLs, apps: [])
         configuration.broker = "namespace = \"\(namespace)\"\nprefetch = \(Self.prefetch)"
         configuration.registryURL = addresses.registryURL
         configuration.retry += "\nmax_attempts = 40"
         configuration.sections = scenario.setting.workerConfiguration
+        configuration.use(scenario.setting.services, at: addresses.services)
         try folder.write("apus.toml", configuration.text)
     }
 

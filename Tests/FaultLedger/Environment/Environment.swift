@@ -6,7 +6,7 @@ import JSON
 import PushTestKit
 import Synchronization
 
-/// Everything that a scenario needs: broker, simulator, registry, workers, and a load.
+/// Everything that a scenario needs: broker, push services, registry, workers, and a load.
 ///
 /// A scenario strikes through it; what it draws follows from the seed.
 final class Environment: Sendable {
@@ -23,14 +23,14 @@ final class Environment: Sendable {
 
     struct State {
         var generator: SeededGenerator
-        var addresses = EnvironmentAddresses(brokerURLs: [], publisherURLs: [], apns: "", registryURL: "")
+        var addresses = EnvironmentAddresses(brokerURLs: [], publisherURLs: [], services: [:], registryURL: "")
         var broker: PrivateRabbitMQ?
         var cluster: PrivateRabbitMQCluster?
         var database: PrivatePostgreSQL?
         var proxies: [ProxyTarget: FaultProxy] = [:]
         var standby: PrivatePostgreSQL?
         var workerEnvironment: [String: String] = [:]
-        var simulator: SimulatorProcess?
+        var services: [ServiceKind: StagedService] = [:]
         var publisher: LoadPublisher<Workload>?
         var seats: [WorkerSupervisor] = []
         var problems: [String] = []
@@ -63,7 +63,8 @@ final class Environment: Sendable {
         folder = try TemporaryFolder()
         population = Population(
             identityCount: Self.identityCount,
-            crowdCount: scenario.setting.announcementInterval > 0 ? Self.crowdCount : 0, seed: seed)
+            crowdCount: scenario.setting.announcementInterval > 0 ? Self.crowdCount : 0,
+            services: scenario.setting.services, seed: seed)
         state = Mutex(State(generator: SeededGenerator(seed: seed ^ 0x5eed)))
     }
 
@@ -99,8 +100,8 @@ final class Environment: Sendable {
     /// The database server; only with `.postgreSQL`.
     var database: PrivatePostgreSQL { get throws { try part("database", \.database) } }
 
-    /// The simulator.
-    var simulator: SimulatorProcess { get throws { try part("simulator", \.simulator) } }
+    /// A push service, which the setting names.
+    func service(_ kind: ServiceKind) throws -> StagedService { try part(kind.title, \.services[kind]) }
 
     /// The publisher of the load; it is there when the scenario strikes.
     var publisher: LoadPublisher<Workload> { get throws { try part("load", \.publisher) } }
@@ -167,7 +168,7 @@ final class Environment: Sendable {
 
     /// The devices that the workers have removed; one that no answer called dead is a problem.
     ///
-    /// - Parameter deadTokens: the tokens that APNs has called dead or bad.
+    /// - Parameter deadTokens: the tokens that their service has called dead or bad.
     /// - Returns: the devices that are no longer registered.
     /// - Throws: `EnvironmentFailure` if the registry cannot be read.
     func removedDevices(calledDead deadTokens: Set<String>) async throws -> [Int] {
@@ -202,18 +203,14 @@ final class Environment: Sendable {
     /// Whether an exit code is that of a signal, which no worker sends itself but by a failed precondition.
     private static func isCrash(_ exitCode: Int32) -> Bool { exitCode >= 128 }
 
-    /// Now and then APNs is not available, so that events are queued and retried throughout.
-    static let usualFaults =
-        #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.02}"# + "\n"
-
-    /// What the simulator does wrong from the start.
-    var standingFaults: String { Self.usualFaults + scenario.setting.simulatorFaults }
-
-    /// Ends what a scenario lets APNs do wrong; what it does from the start goes on.
-    func endFaultsOfAPNs() async throws {
-        try await simulator.control(#"{"clear":true}"#)
-        for line in standingFaults.split(separator: "\n") { try await simulator.control(String(line)) }
+    /// What a service does wrong from the start: now and then it is not available, so that events are queued and
+    /// retried throughout.
+    func standingFaults(of service: ServiceKind) -> [String] {
+        [service.unavailable(probability: scenario.setting.unavailableProbability)]
     }
+
+    /// Ends what a scenario lets a service do wrong; what it does from the start goes on.
+    func endFaults(of kind: ServiceKind) throws { try service(kind).behave(but: standingFaults(of: kind)) }
 }
 
 /// Where the workers look for what they talk to; a scenario that puts something in between changes it in `prepare`.
@@ -222,8 +219,8 @@ struct EnvironmentAddresses: Sendable {
     var brokerURLs: [String]
     /// The broker's nodes, for the publisher of the load.
     var publisherURLs: [String]
-    /// APNs, as HOST:PORT.
-    var apns: String
+    /// The ports of the push services; for browsers' services, of which each has a port, only that of an HTTP proxy.
+    var services: [ServiceKind: UInt16]
     /// The registry.
     var registryURL: String
 }

@@ -1,7 +1,7 @@
 /// Compares what a broker confirmed with what devices got.
 ///
-/// A value without input and output: events and confirms come from the publisher, accepted pushes from the simulator's
-/// record, both at the end of a scenario or as they come.
+/// A value without input and output: events and confirms come from the publisher, accepted pushes from the simulators'
+/// records, both at the end of a scenario or as they come.
 struct Ledger: Sendable {
     /// What one device can get at most once.
     private struct PushKey: Hashable {
@@ -53,7 +53,7 @@ struct Ledger: Sendable {
         confirmedMilliseconds[number] = milliseconds
     }
 
-    /// The simulator accepted a push.
+    /// A simulator accepted a push.
     mutating func accepted(_ push: AcceptedPush) {
         pushCount += 1
         guard let key = expectedKey(push) else {
@@ -107,6 +107,20 @@ struct Ledger: Sendable {
         return confirmedMilliseconds.keys.filter { ledger.deliveredMilliseconds(events[$0]) == nil }.sorted()
     }
 
+    /// The confirmed events of which a push to one of some devices is still to be accepted.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: only events that had been confirmed by then, in milliseconds since 1970.
+    ///   - isAsked: tells whether a device is one of them.
+    /// - Returns: their numbers.
+    func missing(confirmedByMilliseconds milliseconds: Int64, to isAsked: (Int) -> Bool) -> [Int] {
+        let ledger = prepared()
+        return confirmedMilliseconds.filter { $0.value <= milliseconds }.keys.filter { number in
+            let devices = population.audience(of: events[number]).filter(isAsked)
+            return ledger.deliveredMilliseconds(events[number], to: devices) == nil
+        }.sorted()
+    }
+
     /// The counts.
     func counts() -> LedgerCounts {
         var counts = LedgerCounts()
@@ -155,9 +169,13 @@ struct Ledger: Sendable {
 
     /// When the last push of an event was accepted; nil if one was not.
     private func deliveredMilliseconds(_ event: LedgerEvent) -> Int64? {
-        guard event.content != .broken else { return nil }
+        event.content == .broken ? nil : deliveredMilliseconds(event, to: population.audience(of: event))
+    }
+
+    /// When the last push of an event to some devices was accepted; nil if one was not.
+    private func deliveredMilliseconds(_ event: LedgerEvent, to devices: [Int]) -> Int64? {
         var latest: Int64 = 0
-        for device in population.audience(of: event) where !removedDevices.contains(device) {
+        for device in devices where !removedDevices.contains(device) {
             let milliseconds: Int64? =
                 switch event.content {
                 case .change(_, let syncCount):

@@ -23,6 +23,8 @@ struct Population: Sendable {
     let identityCount: Int
     /// How many devices wait for announcements.
     let crowdCount: Int
+    /// The push services of the devices: each event with several devices is for several services, if there are.
+    let services: [ServiceKind]
     private let tokens: [String]
     private let devices: [String: Int]
 
@@ -31,16 +33,24 @@ struct Population: Sendable {
     /// - Parameters:
     ///   - identityCount: how many identities.
     ///   - crowdCount: how many devices that wait for announcements.
+    ///   - services: the push services that the devices have in turn, at least one.
     ///   - seed: what the tokens follow from.
-    init(identityCount: Int, crowdCount: Int = 0, seed: UInt64) {
+    init(identityCount: Int, crowdCount: Int = 0, services: [ServiceKind] = [.apns], seed: UInt64) {
         self.identityCount = identityCount
         self.crowdCount = crowdCount
+        self.services = services
         var generator = SeededGenerator(seed: seed)
-        tokens = (0..<identityCount * Self.devicesPerIdentity + crowdCount).map { _ in
-            (0..<4).map { _ in
+        tokens = (0..<identityCount * Self.devicesPerIdentity + crowdCount).map { device in
+            let digits = (0..<4).map { _ in
                 let digits = String(UInt64.random(in: 0 ... .max, using: &generator), radix: 16)
                 return String(repeating: "0", count: 16 - digits.count) + digits
             }.joined()
+            return switch services[device % services.count] {
+            case .apns: digits
+            // As long as those of Google, about which nothing is promised.
+            case .fcm: "\(digits.prefix(22)):APA91b" + digits + digits
+            case .webpush: Browser(number: device / services.count).name
+            }
         }
         devices = Dictionary(uniqueKeysWithValues: tokens.enumerated().map { ($1, $0) })
     }
@@ -59,6 +69,14 @@ struct Population: Sendable {
         case 3: .bystander
         default: device % Self.goneInterval == 1 ? .gone : .reader
         }
+    }
+
+    /// The push service of a device.
+    func service(of device: Int) -> ServiceKind { services[device % services.count] }
+
+    /// The browser that a device is; nil if it is none.
+    func browser(of device: Int) -> Browser? {
+        service(of: device) == .webpush ? Browser(number: device / services.count) : nil
     }
 
     /// Whether a device has a right to be told of its identity's changes.
@@ -99,27 +117,42 @@ struct Population: Sendable {
     /// How a device is called in the registry.
     static func deviceText(_ device: Int) -> String { TestDevices.name(device) }
 
-    /// The digits of a device's token.
+    /// What the simulator's record calls a device: its token, or the name of its subscription.
     func token(of device: Int) -> String { tokens[device] }
 
     /// The device with a token.
     func device(token: String) -> Int? { devices[token] }
 
     /// The lines that `apus device import` reads.
-    var importLines: String { tokens.indices.map { importLine($0) + "\n" }.joined() }
+    ///
+    /// - Parameter subscription: the subscription of a browser, in JSON.
+    /// - Returns: lines of JSON.
+    /// - Throws: what `subscription` throws.
+    func importLines(subscription: (Browser) throws -> String) rethrows -> String {
+        try tokens.indices.map { device in
+            let members = memberships(of: device)
+            switch service(of: device) {
+            case .apns: return TestDevices.importLine(device, token: tokens[device], members) + "\n"
+            case .fcm: return Self.importLine(device, "GCM", #""token":"\#(tokens[device])""#, members)
+            case .webpush:
+                let json = try subscription(Browser(number: device / services.count))
+                return Self.importLine(device, "WEB_PUSH", #""subscription":\#(json)"#, members)
+            }
+        }.joined()
+    }
 
-    private func importLine(_ device: Int) -> String {
+    private static func importLine(_ device: Int, _ platform: String, _ address: String, _ members: String) -> String {
+        #"{"deviceId":"\#(deviceText(device))","platform":"\#(platform)",\#(address),"app":"\#(app)",\#(members)}"#
+            + "\n"
+    }
+
+    private func memberships(of device: Int) -> String {
         let registeredAt = #""registeredAt":1600000000000"#
-        guard device < memberCount else {
-            return TestDevices.importLine(
-                device, token: tokens[device], registeredAt + #","topics":["\#(Self.topic)"]"#)
-        }
+        guard device < memberCount else { return registeredAt + #","topics":["\#(Self.topic)"]"# }
         let identity = Self.identity(of: device)
         let user = isUser(device) ? #","userId":"\#(Self.userText(room: identity))""# : ""
         let datasets = role(of: device) == .bystander ? [] : ["notes"]
-        return TestDevices.importLine(
-            device, token: tokens[device],
-            registeredAt + user + "," + TestDevices.membership(identity, datasets: datasets))
+        return registeredAt + user + "," + TestDevices.membership(identity, datasets: datasets)
     }
 
     /// How the user is called who has a room.
@@ -133,10 +166,10 @@ struct Population: Sendable {
         ]
     }
 
-    /// The lines of the simulator's script: what it says of the devices that are gone.
-    var scriptLines: String {
-        tokens.indices.filter { role(of: $0) == .gone }.map { device in
-            #"{"token":"\#(tokens[device])","answer":"unregistered"}"# + "\n"
+    /// The lines of a simulator's script: what it says of the devices that are gone.
+    func scriptLines(of service: ServiceKind) -> String {
+        tokens.indices.filter { role(of: $0) == .gone && self.service(of: $0) == service }.map { device in
+            service.goneLine(tokens[device]) + "\n"
         }.joined()
     }
 }

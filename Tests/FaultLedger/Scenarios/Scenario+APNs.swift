@@ -1,43 +1,13 @@
-import PushTestKit
-
 extension Scenario {
-    /// A delivery that is held for longer than this comes again, in seconds.
-    private static let patienceSeconds = 5
     private static let faultSeconds = 12.0
-    /// So many answers may call a token bad until a worker takes it for a wrong configuration: half of the recent ones.
-    private static let devicesRemovedInDoubtMaximum = 64
 
-    /// Lets the simulator misbehave for longer than the broker waits for an acknowledgement.
-    ///
-    /// What is in flight may come again when the broker's patience ends, three times for each of two workers, and when
-    /// a push is given up for want of an answer, five times for each.
-    ///
-    /// The broker reads its patience when a channel is opened, so it is set before the workers connect.
     private static func apns(
         _ name: String, _ sentence: String, _ faults: [String], redeliveries: Int = 16, removedDevicesMaximum: Int = 0,
         soundDeadLettersMaximum: Int = 0
     ) -> Scenario {
-        Scenario(
-            name: name, domain: .apns, sentence: sentence,
-            setting: Setting(
-                workerConfiguration: "[worker]\npush_timeout = \"3s\"", removedDevicesMaximum: removedDevicesMaximum,
-                soundDeadLettersMaximum: soundDeadLettersMaximum),
-            redeliveries: redeliveries
-        ) { environment in
-            for fault in faults { try await environment.simulator.control(fault) }
-            try await Pause.seconds(faultSeconds)
-            try await environment.endFaultsOfAPNs()
-            try await environment.waitUntilReady()
-        }.prepared { environment in
-            let broker = try environment.broker
-            try await broker.evaluate(patience(seconds: patienceSeconds, tickSeconds: 1))
-            environment.atEnd { _ = try? await broker.evaluate(patience(seconds: 1_800, tickSeconds: 60)) }
-        }
-    }
-
-    private static func patience(seconds: Int, tickSeconds: Int) -> String {
-        "[application:set_env(rabbit, Key, Value) || {Key, Value} <- [{consumer_timeout, \(seconds)000}, "
-            + "{channel_tick_interval, \(tickSeconds)000}]], ok."
+        misbehaviour(
+            of: .apns, name, sentence, faults, seconds: faultSeconds, redeliveries: redeliveries,
+            removedDevicesMaximum: removedDevicesMaximum, soundDeadLettersMaximum: soundDeadLettersMaximum)
     }
 
     /// Each fault of the simulator for itself, and all mixed.
@@ -87,7 +57,7 @@ extension Scenario {
         apns(
             "apns-tokens-in-doubt", "every push is answered 400 BadDeviceToken, as if the environment were wrong",
             [#"{"fault":"answer","status":400,"reason":"BadDeviceToken"}"#],
-            removedDevicesMaximum: 2 * devicesRemovedInDoubtMaximum),
+            removedDevicesMaximum: devicesRemovedInDoubtMaximum),
         apns(
             "apns-bad-token", "one push of a hundred is answered 400 BadDeviceToken",
             [#"{"fault":"answer","probability":0.01,"status":400,"reason":"BadDeviceToken"}"#],

@@ -49,10 +49,10 @@ extension Scenario {
         setting: Setting(isBrokerPrivate: true), redeliveries: 16,
         prepare: lowerTimeout
     ) { environment in
-        try await environment.simulator.control(#"{"fault":"delay","ms":4000,"probability":0.05}"#)
+        try environment.service(.apns).control(#"{"fault":"delay","ms":4000,"probability":0.05}"#)
         for worker in environment.workers { try await worker.waitForLog("amqp.consumer.interrupted") }
         try await Pause.seconds(environment.draw(3...5))
-        try await environment.endFaultsOfAPNs()
+        try environment.endFaults(of: .apns)
         try await environment.waitUntilReady()
     }
 

@@ -8,17 +8,27 @@ extension Scenario {
     private static let callOccurrencesMaximum = 400
 
     /// What the calls that fail are made on.
-    private enum CallTarget {
-        case broker, apns, file, postgreSQL
+    private enum CallTarget: Hashable {
+        case broker
+        case service(ServiceKind)
+        case file
+        case postgreSQL
 
         func subject(of environment: Environment) throws -> CallFault.Subject {
             switch self {
-            case .broker: .port(try environment.broker.port)
-            case .apns: .port(try environment.simulator.port)
-            case .file: .file("registry.db")
-            case .postgreSQL: .port(try environment.database.port)
+            case .broker: return .port(try environment.broker.port)
+            case .service(let kind):
+                guard let port = environment.addresses.services[kind] else {
+                    throw EnvironmentFailure("\(kind.title) has no port that stands for all")
+                }
+                return .port(port)
+            case .file: return .file("registry.db")
+            case .postgreSQL: return .port(try environment.database.port)
             }
         }
+
+        /// The push services of the devices.
+        var services: [ServiceKind] { if case .service(let kind) = self { [kind] } else { [.apns] } }
     }
 
     /// The k-th call of a worker fails, for k = 1, 2, … until a worker comes to its end without a failure.
@@ -27,7 +37,8 @@ extension Scenario {
     ) -> Scenario {
         // One worker and few events, for what is counted is its calls.
         let setting = Setting(
-            workers: 1, registry: target == .postgreSQL ? .postgreSQL : .sqlite, loadSeconds: 1, eventsPerSecond: 25)
+            workers: 1, services: target.services, registry: target == .postgreSQL ? .postgreSQL : .sqlite,
+            loadSeconds: 1, eventsPerSecond: 25)
         return Scenario(
             name: name, domain: .calls, sentence: sentence, setting: setting, redeliveries: 0, mayEndWorkers: true
         ) { environment in
@@ -58,6 +69,9 @@ extension Scenario {
             if occurrence == 1 { environment.report(problem: "no call failed") }
             environment.say("\(occurrence - 1) calls failed, one in each run")
             try await seat.waitUntilReady()
+        }.prepared { environment in
+            // Each of browsers' services has a port of its own; one proxy stands for all.
+            if target == .service(.webpush) { try await environment.putProxy(before: .service(.webpush)) }
         }
     }
 
@@ -69,9 +83,15 @@ extension Scenario {
         kthCall("kth-broker-cut", .write, .broker, .cut, "the k-th write to RabbitMQ is cut in half by a reset"),
         kthCall("kth-broker-short", .write, .broker, .short, "the k-th write to RabbitMQ takes half of the bytes"),
         kthCall("kth-broker-again", .write, .broker, .again, "the k-th write to RabbitMQ would block"),
-        kthCall("kth-apns-read", .read, .apns, .reset, "the k-th read from APNs finds the connection reset"),
-        kthCall("kth-apns-write", .write, .apns, .cut, "the k-th write to APNs is cut in half by a reset"),
-        kthCall("kth-apns-short", .write, .apns, .short, "the k-th write to APNs takes half of the bytes"),
+        kthCall("kth-apns-read", .read, .service(.apns), .reset, "the k-th read from APNs finds the connection reset"),
+        kthCall("kth-apns-write", .write, .service(.apns), .cut, "the k-th write to APNs is cut in half by a reset"),
+        kthCall("kth-apns-short", .write, .service(.apns), .short, "the k-th write to APNs takes half of the bytes"),
+        kthCall(
+            "kth-fcm-read", .read, .service(.fcm), .reset,
+            "the k-th read from FCM or its token endpoint finds the connection reset"),
+        kthCall(
+            "kth-webpush-write", .write, .service(.webpush), .cut,
+            "the k-th write to a browser's service or the HTTP proxy before it is cut in half by a reset"),
         kthCall("kth-registry-read", .read, .file, .broken, "the k-th read of the SQLite file fails"),
         kthCall("kth-registry-write", .write, .file, .full, "the k-th write to the SQLite file finds the disk full"),
         kthCall(
@@ -92,10 +112,7 @@ extension Scenario {
     /// The k-th publish, confirm, delivery or acknowledgement of a worker never arrives, or arrives and its sender does
     /// not know, for k = 1, 2, … until a worker comes to its end without either.
     private static func kthMethod(_ name: String, _ sentence: String, _ marker: AMQPMarker) -> Scenario {
-        let setting = Setting(
-            workers: 1,
-            simulatorFaults: #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.4}"# + "\n",
-            loadSeconds: 1, eventsPerSecond: 4)
+        let setting = Setting(workers: 1, unavailableProbability: 0.4, loadSeconds: 1, eventsPerSecond: 4)
         return Scenario(
             name: name, domain: .calls, sentence: sentence, setting: setting, redeliveries: 0
         ) { environment in

@@ -68,9 +68,11 @@ extension Scenario {
         for round in 0..<12 {
             let direction = ProxyDirection.allCases[round % 2]
             let count = [environment.draw(0...1_500), environment.draw(1_500...20_000)][round / 2 % 2]
-            try await environment.fire(FaultTrigger(.bytes(direction, count)), .apns) { try await $0.resetAll() }
+            try await environment.fire(FaultTrigger(.bytes(direction, count)), .service(.apns)) {
+                try await $0.resetAll()
+            }
         }
-    }.prepared { try await $0.putProxy(before: .apns) }
+    }.prepared { try await $0.putProxy(before: .service(.apns)) }
 
     /// So soon both sides notice that a connection to the broker is silent: at two intervals without a byte.
     private static let heartbeat = "heartbeat = 2"
@@ -132,19 +134,21 @@ extension Scenario {
 
     /// APNs gets no push.
     static let silenceToAPNs = silence(
-        "network-silence-to-apns", "for 15 s nothing that the workers send arrives at APNs", [.toServer], before: .apns)
+        "network-silence-to-apns", "for 15 s nothing that the workers send arrives at APNs", [.toServer],
+        before: .service(.apns))
 
     /// APNs gets every push, and its answers are lost.
     static let silenceFromAPNs = silence(
-        "network-silence-from-apns", "for 15 s no answer of APNs arrives at the workers", [.toClient], before: .apns)
+        "network-silence-from-apns", "for 15 s no answer of APNs arrives at the workers", [.toClient],
+        before: .service(.apns))
 
-    /// Bytes pass, but badly: nothing is lost, and nothing comes twice.
+    /// Bytes pass, but badly: nothing is lost, and without silence nothing comes twice.
     private static func underConditions(
         _ name: String, _ sentence: String, _ conditions: ProxyConditions, _ targets: [Environment.ProxyTarget],
-        setting: Setting = Setting(), seconds: Double
+        setting: Setting = Setting(), seconds: Double, redeliveries: Int = 0
     ) -> Scenario {
         Scenario(
-            name: name, domain: .network, sentence: sentence, setting: setting, redeliveries: 0
+            name: name, domain: .network, sentence: sentence, setting: setting, redeliveries: redeliveries
         ) { environment in
             for target in targets { try await environment.proxy(target).setConditions(conditions) }
             try await Pause.seconds(seconds)
@@ -155,8 +159,8 @@ extension Scenario {
 
     /// A broker and an APNs at the other end of the world.
     static let latency = underConditions(
-        "network-latency", "200 ms there and back, with jitter, to RabbitMQ and to APNs", .distant, [.broker, .apns],
-        seconds: 8)
+        "network-latency", "200 ms there and back, with jitter, to RabbitMQ and to APNs", .distant,
+        [.broker, .service(.apns)], seconds: 8)
 
     /// The worst that can happen to a parser.
     static let drippingBroker = underConditions(
@@ -165,8 +169,57 @@ extension Scenario {
 
     /// The same for TLS and HTTP/2.
     static let drippingAPNs = underConditions(
-        "network-one-byte-apns", "one byte at a time between the workers and APNs, both ways", .dripping, [.apns],
-        seconds: 6)
+        "network-one-byte-apns", "one byte at a time between the workers and APNs, both ways", .dripping,
+        [.service(.apns)], seconds: 6)
+
+    // MARK: FCM and browsers' services
+
+    private static let otherServices = [ServiceKind.fcm, .webpush]
+    private static let otherTargets = otherServices.map { Environment.ProxyTarget.service($0) }
+
+    /// Connections to FCM and to browsers' services end at any byte.
+    static let resetServices = Scenario(
+        name: "network-reset-services", domain: .network,
+        sentence: "the connections to FCM and to browsers' services are reset eight times, and one of those that are "
+            + "made again after so many bytes",
+        setting: Setting(services: otherServices), redeliveries: 16
+    ) { environment in
+        for round in 0..<8 {
+            let direction = ProxyDirection.allCases[round / 2 % 2]
+            let count = [environment.draw(0...1_500), environment.draw(1_500...10_000)][round / 4 % 2]
+            try await environment.fire(FaultTrigger(.bytes(direction, count)), otherTargets[round % 2]) {
+                try await $0.resetAll()
+            }
+        }
+    }.prepared { for target in otherTargets { try await $0.putProxy(before: target) } }
+
+    private static func silenceOfServices(_ name: String, _ sentence: String, _ direction: ProxyDirection) -> Scenario {
+        underConditions(
+            name, sentence, .silent([direction], .swallowed), otherTargets,
+            setting: Setting(services: otherServices, workerConfiguration: "[worker]\npush_timeout = \"2s\""),
+            seconds: serviceFaultSeconds, redeliveries: 12)
+    }
+
+    /// FCM and browsers' services get no push.
+    static let silenceToServices = silenceOfServices(
+        "network-silence-to-services",
+        "for 8 s nothing that the workers send arrives at FCM and at browsers' services", .toServer)
+
+    /// They get every push, and their answers are lost.
+    static let silenceFromServices = silenceOfServices(
+        "network-silence-from-services", "for 8 s no answer of FCM and of browsers' services arrives at the workers",
+        .toClient)
+
+    /// They are at the other end of the world.
+    static let latencyOfServices = underConditions(
+        "network-latency-services", "200 ms there and back, with jitter, to FCM and to browsers' services", .distant,
+        otherTargets, setting: Setting(services: otherServices), seconds: 6)
+
+    /// The worst that can happen to a parser, also to that of an HTTP proxy's answers.
+    static let drippingServices = underConditions(
+        "network-one-byte-services",
+        "one byte at a time between the workers and FCM and browsers' services, both ways", .dripping, otherTargets,
+        setting: Setting(services: otherServices), seconds: 6)
 
     /// Less than the load needs.
     static let narrow = underConditions(

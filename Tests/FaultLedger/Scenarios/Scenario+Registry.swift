@@ -107,7 +107,7 @@ extension Scenario {
             let end = Deadline.now() + failingSeconds
             while Deadline.now() < end {
                 // Devices that are gone come back, so that there is something to prune.
-                let result = try await environment.apus("device", "import", input: environment.population.importLines)
+                let result = try await environment.apus("device", "import", input: environment.importLines())
                 if result.exitCode != 0 { environment.report(problem: "devices were not imported: \(result)") }
                 try await Pause.seconds(1)
             }

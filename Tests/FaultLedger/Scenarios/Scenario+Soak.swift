@@ -102,9 +102,9 @@ enum SoakFault: String, CaseIterable, Sendable {
     }
 
     private func disturb(_ environment: Environment, _ line: String) async throws {
-        try await environment.simulator.control(line)
+        try environment.service(.apns).control(line)
         try await Pause.seconds(environment.draw(1...5))
-        try await environment.endFaultsOfAPNs()
+        try environment.endFaults(of: .apns)
     }
 }
 

@@ -58,7 +58,7 @@ extension Scenario {
     /// Makes the workers reconnect to broker and APNs.
     private static func cutConnections(of environment: Environment, _ reason: String) async throws {
         try await environment.broker.control("close_all_connections", reason)
-        try await environment.simulator.control(#"{"fault":"goaway","last":"none","times":4}"#)
+        try environment.service(.apns).control(#"{"fault":"goaway","last":"none","times":4}"#)
     }
 
     private static func processIdentifier(of worker: WorkerSupervisor) throws -> Int32 {

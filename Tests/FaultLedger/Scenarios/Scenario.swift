@@ -5,13 +5,15 @@
 struct Scenario: Sendable {
     /// What a fault befalls; the report is in this order.
     enum Domain: String, Sendable, CaseIterable {
-        case worker, broker, network, registry, apns, calls, soak
+        case worker, broker, network, registry, apns, fcm, webpush, services, calls, soak
     }
 
     /// What the environment is made of, where it differs from the usual.
     struct Setting: Sendable {
         /// How many `apus run` there are.
         var workers = 2
+        /// The push services that the devices have in turn.
+        var services: [ServiceKind] = [.apns]
         /// How many RabbitMQ nodes: one, or the three of a cluster, whose queues are replicated.
         var brokerNodes = 1
         /// Whether the broker is one of its own rather than shared with other scenarios of the run.
@@ -20,10 +22,12 @@ struct Scenario: Sendable {
         var brokerConfiguration = ""
         /// More lines of `apus.toml`, before the app.
         ///
-        /// The environment itself writes the sections `rabbitmq`, `retry`, `admin`, `log` and `registry`.
+        /// The environment itself writes the sections `rabbitmq`, `retry`, `admin`, `log`, `registry` and `webpush`.
         var workerConfiguration = ""
-        /// More lines of the simulator's faults, from the start.
-        var simulatorFaults = ""
+        /// How often a push service answers that it is not available, from the start.
+        var unavailableProbability = 0.02
+        /// How long an access token of FCM lives, in seconds; Google's live for an hour.
+        var accessTokenSeconds = 3_599
         /// Which registry there is.
         var registry = RegistryKind.sqlite
         /// How long the load lasts at least, in seconds; it goes on for some seconds after the fault in any case.
@@ -34,9 +38,9 @@ struct Scenario: Sendable {
         var announcementInterval = 0
         /// When to strike: after a share of `loadSeconds` that is drawn from this range.
         var strikeShare = 0.2...0.5
-        /// How many devices may be removed besides those that are gone, because APNs calls their tokens dead or bad.
+        /// How many devices may be removed besides those that are gone: their service calls their tokens dead or bad.
         var removedDevicesMaximum = 0
-        /// How many events may become dead letters although they are not broken, because APNs says no for good.
+        /// How many events may become dead letters although they are not broken, because a service says no for good.
         var soundDeadLettersMaximum = 0
         /// How long everything may take to settle after the load has ended, in seconds.
         var settleSeconds = 120.0
@@ -82,7 +86,7 @@ struct Scenario: Sendable {
     let strike: @Sendable (Environment) async throws -> Void
 
     /// All scenarios, in the order in which they run: add yours here.
-    static let all: [Scenario] = worker + broker + network + registry + apns + calls
+    static let all: [Scenario] = worker + broker + network + registry + apns + fcm + webpush + services + calls
 
     /// What runs only when it is asked for by name, because it takes long.
     static let onRequest: [Scenario] = [.soak]
@@ -108,6 +112,7 @@ struct Scenario: Sendable {
         .resetHandshake, .resetMidFrame, .resetBeforeConfirm, .resetBeforeAcknowledgement, .resetAPNs,
         .silenceToBroker, .silenceFromBroker, .silenceBroker, .pauseBroker, .silenceAtMoment, .silenceToAPNs,
         .silenceFromAPNs, .latency, .drippingBroker, .drippingAPNs, .narrow,
+        .resetServices, .silenceToServices, .silenceFromServices, .latencyOfServices, .drippingServices,
     ]
 
     /// Faults of the registry.
@@ -118,6 +123,23 @@ struct Scenario: Sendable {
 
     /// Faults of APNs, as the simulator has them.
     static let apns: [Scenario] = allAPNs
+
+    /// Faults of FCM and of its access tokens.
+    static let fcm: [Scenario] =
+        faults(of: .fcm) + [
+            .refusals(of: .fcm), .doubts(of: .fcm), .tooLarge(at: .fcm), .wrongCredentials(of: .fcm), .fcmTokenRevoked,
+            .fcmTokensFailing, .fcmTokensLate, .fcmTokensRefused,
+        ]
+
+    /// Faults of browsers' push services.
+    static let webpush: [Scenario] =
+        faults(of: .webpush) + [
+            .refusals(of: .webpush), .doubts(of: .webpush), .tooLarge(at: .webpush), .wrongCredentials(of: .webpush),
+            .webPushOriginRefusesKey, .webPushOriginDead,
+        ]
+
+    /// What befalls a worker with several push services.
+    static let services: [Scenario] = [.servicesWorkerKill] + isolations
 
     /// The k-th call or method that fails, for each k.
     static let calls: [Scenario] = kthMethods + kthCalls

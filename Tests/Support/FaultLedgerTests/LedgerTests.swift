@@ -147,7 +147,26 @@ struct LedgerTests {
         #expect(population.isAddressed(80, by: announcement) && !population.isAddressed(79, by: announcement))
         let record = LedgerEvent(number: 1, content: .record(room: 2))
         #expect(population.audience(of: record) == [8, 9, 10].filter { population.role(of: $0) != .gone })
-        #expect(population.importLines.split(separator: "\n").count == 87)
+        let lines = population.importLines { $0.name }
+        #expect(lines.split(separator: "\n").count == 87)
+    }
+
+    @Test("What is missing can be asked for some devices, and for what was confirmed by some time")
+    func missingOfSomeDevices() {
+        let population = Population(identityCount: 20, services: [.apns, .fcm], seed: 1)
+        var ledger = Ledger(population: population)
+        for number in 0..<3 {
+            ledger.attempted(request(number, [4, 5]))
+            ledger.confirmed(number, atMilliseconds: Int64(number))
+        }
+        ledger.attempted(LedgerEvent(number: 3, content: .broken))
+        ledger.confirmed(3, atMilliseconds: 0)
+        ledger.accepted(
+            AcceptedPush(token: population.token(of: 4), content: .request(number: 0), timeMilliseconds: 5))
+        func missing(_ service: ServiceKind) -> [Int] {
+            ledger.missing(confirmedByMilliseconds: 1) { population.service(of: $0) == service }
+        }
+        #expect(missing(.apns) == [1] && missing(.fcm) == [0, 1])
     }
 
     @Test("A broken event is lost unless it is a dead letter")

@@ -26,6 +26,22 @@ struct ProgramOptionsTests {
     func namesAreUnique() {
         #expect(Set(Scenario.all.map(\.name)).count == Scenario.all.count)
     }
+
+    @Test("Each domain but the soak has scenarios, which its name selects", arguments: Scenario.Domain.allCases)
+    func selectsDomains(_ domain: Scenario.Domain) throws {
+        let selected = try ProgramOptions(["--scenario", domain.rawValue]).scenarios
+        #expect(!selected.isEmpty && selected.allSatisfy { $0.domain == domain })
+    }
+
+    @Test("What befalls FCM befalls browsers' services as well, beside what only one of them can have")
+    func servicesHaveTheSameFaults() {
+        func names(_ service: ServiceKind) -> Set<String> {
+            Set(Scenario.faults(of: service).map { $0.name.replacing("\(service.rawValue)-", with: "") })
+        }
+        #expect(names(.fcm) == names(.webpush) && names(.fcm).count == Scenario.faults(of: .fcm).count)
+        #expect(Scenario.fcm.allSatisfy { $0.setting.services == [.fcm] })
+        #expect(Scenario.webpush.allSatisfy { $0.setting.services == [.webpush] })
+    }
 }
 
 @Suite("The ledger proof, in its short form")
