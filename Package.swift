@@ -193,8 +193,8 @@ let package = Package(
                 "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "PushCore", "EventLoop",
                 "Metrics", "JSON", "ServiceClient", "APNsTransport", "FCMTransport", "WebPushTransport", "ChangeQueue",
                 "SQLiteRegistry",
-                "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "FCMSimulator", "WebPushSimulator",
-                "LoadGenerator",
+                "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "FCMSimulator", "ADMSimulator",
+                "WebPushSimulator", "LoadGenerator", "TOML",
                 "Essentials",
                 "Notifications", "Predicates", "Crypto",
                 "CapacityModel", "HTTPClient", "ServiceManager",
@@ -340,7 +340,7 @@ let package = Package(
             ], exclude: ["Scripts"]),
         testTarget(
             "ADMSimulatorTests", in: "Support",
-            ["ADMSimulator", "PushServiceSimulator", "HTTPServer", "PushTestKit"]),
+            ["ADMSimulator", "PushServiceSimulator", "HTTPServer", "JSON", "PushTestKit"]),
         testTarget(
             "LoadGeneratorTests", in: "Support",
             ["LoadGenerator", "PushCore", "JSON", "PushTestKit", "Notifications"]),

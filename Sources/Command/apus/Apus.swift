@@ -15,6 +15,7 @@ struct Apus {
         TopicCommands.node,
         .command(SimulateCommand()),
         .command(SimulateFCMCommand()),
+        .command(SimulateADMCommand()),
         .command(SimulateWebPushCommand()),
         TopologyCommands.node,
         .command(PublishCommand()),

@@ -2,14 +2,6 @@ import Essentials
 import HTTPServer
 import Synchronization
 
-/// How a request for an access token is answered on purpose.
-public enum ADMTokenFault: Hashable, Sendable {
-    /// With this status and body.
-    case answer(status: Int, body: String = "", retryAfter: String? = nil)
-    /// Never.
-    case silence
-}
-
 /// The numbers of the fetching of access tokens.
 public struct ADMTokenCounts: Sendable, Equatable {
     /// Requests for a token.
@@ -18,6 +10,8 @@ public struct ADMTokenCounts: Sendable, Equatable {
     public var issued = 0
     /// Requests that were refused by a rule.
     public var refused = 0
+    /// Requests that were answered wrongly on purpose.
+    public var faults = 0
 
     /// Begins with none.
     public init() {}
@@ -34,7 +28,7 @@ final class ADMAccessTokens: Sendable {
         /// When each token expires, in milliseconds since 1970.
         var expiries: [String: Int64] = [:]
         var counts = ADMTokenCounts()
-        var faults: [ADMTokenFault] = []
+        var faults = ADMTokenFaults.none
     }
 
     private static let tokensMaximum = 10_000
@@ -52,7 +46,10 @@ final class ADMAccessTokens: Sendable {
     var counts: ADMTokenCounts { state.withLock { $0.counts } }
 
     /// Answers the next requests in another way.
-    func add(_ faults: [ADMTokenFault]) { state.withLock { $0.faults += faults } }
+    func add(_ faults: ADMTokenFaults) { state.withLock { $0.faults.add(faults) } }
+
+    /// Answers all requests in the right way again.
+    func removeFaults() { state.withLock { $0.faults = .none } }
 
     /// Lets all tokens expire at once.
     func revokeAll() { state.withLock { $0.expiries = [:] } }
@@ -66,7 +63,9 @@ final class ADMAccessTokens: Sendable {
     func answer(_ request: HTTPRequest, nowMilliseconds: Int64) -> ADMAnswer? {
         let fault = state.withLock { state -> ADMTokenFault? in
             state.counts.requests += 1
-            return state.faults.isEmpty ? nil : state.faults.removeFirst()
+            let fault = state.faults.next()
+            if fault != nil { state.counts.faults += 1 }
+            return fault
         }
         switch fault {
         case .silence: return nil

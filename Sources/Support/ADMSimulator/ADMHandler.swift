@@ -1,4 +1,5 @@
 import HTTPServer
+import PushServiceSimulator
 import Synchronization
 
 /// The two endpoints: requests come on the server's only thread.
@@ -13,12 +14,12 @@ final class ADMHandler: HTTPHandler {
     private let configuration: ADMSimulatorConfiguration
     private let unanswered = Mutex<[HTTPResponder]>([])
 
-    init(_ configuration: ADMSimulatorConfiguration) {
+    init(_ configuration: ADMSimulatorConfiguration, recordFile: RecordFile? = nil) {
         self.configuration = configuration
         tokens = ADMAccessTokens(clients: configuration.clients, lifeSeconds: configuration.accessTokenSeconds)
         tokens.add(configuration.tokenFaults)
         script = RegistrationBook(configuration.script)
-        log = ADMMessageLog(recordsMaximum: configuration.recordsInMemoryMaximum)
+        log = ADMMessageLog(recordsMaximum: configuration.recordsInMemoryMaximum, file: recordFile)
         judge = ADMJudge(
             tokens: tokens, script: script, messagesPerSecondMaximum: configuration.messagesPerSecondMaximum,
             rateRetryAfter: configuration.rateRetryAfter)
@@ -30,7 +31,7 @@ final class ADMHandler: HTTPHandler {
             return tokens.answer(request, nowMilliseconds: now).map { .now($0.response) } ?? withheld()
         }
         let judgement = judge.judge(request, nowMilliseconds: now)
-        log.note(judgement, nowMilliseconds: now)
+        log.note(judgement, payload: request.body, nowMilliseconds: now)
         guard let answer = judgement.answer, !judgement.losesAnswer else { return withheld() }
         return .now(answer.response)
     }

@@ -7,6 +7,8 @@ struct ADMJudgement {
     var answer: ADMAnswer?
     /// Whether the message is accepted and the answer does not come.
     var losesAnswer = false
+    /// The registration ID that the answer has in its place; nil if it has the same.
+    var successor: String?
     /// The registration ID in the path; empty if there is none.
     var registrationID = ""
     /// The message; nil if it could not be read.
@@ -84,7 +86,9 @@ final class ADMJudge: Sendable {
             judgement.answer = answer
             return
         case .lose: judgement.losesAnswer = true
-        case .replace(let successor): current = successor
+        case .replace(let successor):
+            current = successor
+            judgement.successor = successor
         case .accept, nil: break
         }
         judgement.answer = ADMAnswer(status: 200, body: #"{"registrationID":"\#(current)"}"#)

@@ -1,3 +1,4 @@
+import EventLoop
 import PushServiceSimulator
 import Synchronization
 
@@ -21,48 +22,53 @@ public struct RecordedADMMessage: Sendable, Equatable {
     public var isDuplicate: Bool
 }
 
-/// The numbers of a simulator of ADM.
-public struct ADMSummary: Sendable, Equatable {
-    /// Messages that were judged, answered or not.
-    public var judged = 0
-    /// Messages that were accepted, duplicates and those with a lost answer included.
-    public var accepted = 0
-    /// Accepted messages that had been accepted before.
-    public var duplicates = 0
-    /// Messages that were neither accepted nor answered.
-    public var silent = 0
-    /// Accepted messages whose answer was lost.
-    public var lostAnswers = 0
-    /// How often each reason was given.
-    public var reasons: [String: Int] = [:]
-    /// The fetching of access tokens.
-    public var tokens = ADMTokenCounts()
-
-    /// Begins with none.
-    public init() {}
-}
-
 /// The books of the messages.
 final class ADMMessageLog: Sendable {
+    private struct Answer: Hashable {
+        let status: Int
+        let reason: String?
+    }
+
     private struct State {
         var summary = ADMSummary()
+        var answers: [Answer: Int] = [:]
         var records: [RecordedADMMessage] = []
+        let writer: RecordWriter
     }
 
     private let recordsMaximum: Int
     private let identifiers = AcceptedIdentifiers()
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(recordsMaximum: Int) { self.recordsMaximum = recordsMaximum }
+    init(recordsMaximum: Int, file: RecordFile?) {
+        self.recordsMaximum = recordsMaximum
+        state = Mutex(State(writer: RecordWriter(file: file, handler: nil)))
+    }
 
     /// The numbers so far, without those of tokens.
-    var summary: ADMSummary { state.withLock { $0.summary } }
+    var summary: ADMSummary {
+        var summary = state.withLock { state in
+            var summary = state.summary
+            summary.recordsLost = state.writer.lostCount
+            summary.answers = state.answers.map { answer, count in
+                ADMSummary.AnswerCount(status: answer.status, reason: answer.reason, count: count)
+            }.sorted { ($1.count, $0.status, $0.reason ?? "") < ($0.count, $1.status, $1.reason ?? "") }
+            return summary
+        }
+        (summary.distinctMessages, summary.isMessageCountComplete) = identifiers.count
+        return summary
+    }
 
     /// The kept records.
     var records: [RecordedADMMessage] { state.withLock { $0.records } }
 
     /// Notes what became of a message.
-    func note(_ judgement: ADMJudgement, nowMilliseconds: Int64) {
+    ///
+    /// - Parameters:
+    ///   - judgement: the message and the answer.
+    ///   - payload: the body of the request.
+    ///   - nowMilliseconds: the time, in milliseconds since 1970.
+    func note(_ judgement: ADMJudgement, payload: [UInt8], nowMilliseconds: Int64) {
         let isAccepted = judgement.answer?.status == 200
         let identity = judgement.message?.identity(to: judgement.registrationID) ?? 0
         let isDuplicate = isAccepted && !identifiers.insert(identity)
@@ -75,10 +81,20 @@ final class ADMMessageLog: Sendable {
             state.summary.judged += 1
             if isAccepted { state.summary.accepted += 1 }
             if isDuplicate { state.summary.duplicates += 1 }
-            if judgement.answer == nil { state.summary.silent += 1 }
             if judgement.losesAnswer { state.summary.lostAnswers += 1 }
-            if let reason = judgement.answer?.reason { state.summary.reasons[reason, default: 0] += 1 }
+            if judgement.successor != nil { state.summary.replaced += 1 }
+            if let answer = judgement.answer {
+                state.answers[Answer(status: answer.status, reason: answer.reason), default: 0] += 1
+            } else {
+                state.summary.silent += 1
+            }
             if state.records.count < recordsMaximum { state.records.append(record) }
+            guard state.writer.writesLines else { return }
+            ADMRecordLine.append(
+                judgement, isDuplicate: isDuplicate, timeMilliseconds: nowMilliseconds,
+                timeMicroseconds: WallClock.nowMicroseconds(), payload: payload, to: &state.writer.lines)
+            // Whoever has the answer finds the line; a message is rare enough for a write of its own.
+            state.writer.write()
         }
     }
 }

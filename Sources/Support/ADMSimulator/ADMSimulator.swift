@@ -1,6 +1,7 @@
 import Crypto
 import HTTPServer
-import PushServiceSimulator
+import JSON
+public import PushServiceSimulator
 
 /// A server that treats its clients as Amazon Device Messaging and Amazon's token endpoint do, on this machine.
 ///
@@ -11,7 +12,7 @@ public final class ADMSimulator: Sendable {
     /// The certificate that senders have to trust, in PEM.
     public let trustAnchorPEM: String
 
-    private let handler: ADMHandler
+    let handler: ADMHandler
     private let server: HTTPServer
 
     private init(handler: ADMHandler, server: HTTPServer, trustAnchorPEM: String) {
@@ -27,19 +28,24 @@ public final class ADMSimulator: Sendable {
     ///
     /// - Parameter configuration: the simulator's properties.
     /// - Returns: the running simulator.
-    /// - Throws: `SimulatorError` if a value is out of range or the address cannot be listened on; `CryptoError` if the
-    ///   system has no randomness.
+    /// - Throws: `SimulatorError` if a value is out of range, the record file cannot be written or the address cannot
+    ///   be listened on; `CryptoError` if the system has no randomness.
     public static func start(_ configuration: ADMSimulatorConfiguration) throws -> ADMSimulator {
         try configuration.validate()
         let identity =
             try configuration.identity
-            ?? ServingConfiguration.makeIdentity(nowSeconds: configuration.wallClockMilliseconds() / 1_000)
+            ?? ServingConfiguration.makeIdentity(
+                hostNames: configuration.hostNames, nowSeconds: configuration.wallClockMilliseconds() / 1_000)
         var serving = HTTPServerConfiguration(
             name: "adm-simulator", settingName: "port", host: configuration.host, port: configuration.port,
             identity: identity)
         serving.connectionsMaximum = 1_024
         serving.idleSecondsMaximum = 60
-        let handler = ADMHandler(configuration)
+        let handler = ADMHandler(
+            configuration,
+            recordFile: try configuration.recordFile.map { (path) throws(SimulatorError) in
+                try RecordFile(path: path, appends: false)
+            })
         do throws(HTTPServerError) {
             let server = try HTTPServer(configuration: serving, handler: handler)
             return ADMSimulator(handler: handler, server: server, trustAnchorPEM: identity.certificateChainPEM)
@@ -53,11 +59,17 @@ public final class ADMSimulator: Sendable {
     /// Puts a whole script in the place of the present one; all registration IDs begin with their first steps again.
     public func replaceScript(by script: RegistrationScript) { handler.script.replace(by: script) }
 
+    /// Changes what becomes of the registration IDs that a script names; all begin with their first steps again.
+    public func change(by script: RegistrationScript) { handler.script.change(by: script) }
+
     /// Lets all access tokens that were given out expire at once.
     public func revokeAccessTokens() { handler.tokens.revokeAll() }
 
     /// Answers the next requests for an access token in another way, one after the other.
-    public func add(_ faults: [ADMTokenFault]) { handler.tokens.add(faults) }
+    public func add(_ faults: ADMTokenFaults) { handler.tokens.add(faults) }
+
+    /// Answers all requests for an access token in the right way again.
+    public func removeFaults() { handler.tokens.removeFaults() }
 
     // MARK: Numbers
 
@@ -76,4 +88,20 @@ public final class ADMSimulator: Sendable {
         server.stop()
         return summary()
     }
+}
+
+extension ADMSimulator: ControlledSimulator {
+    /// Changes what becomes of the registration IDs that a line names, adds a fault of access tokens, or revokes all
+    /// access tokens (`{"revoke":true}`).
+    ///
+    /// - Throws: `SimulatorError` (`scriptInvalid`) if it is none of these.
+    public func execute(_ line: [UInt8]) throws(SimulatorError) {
+        let object = (try? JSONParser(depthMaximum: 4).parse(line))?.object
+        if object?["revoke"]?.bool == true { return revokeAccessTokens() }
+        if object?["registration"] != nil { return change(by: try RegistrationScript(parsing: line)) }
+        add(try ADMTokenFaults(parsing: line))
+    }
+
+    /// The numbers so far, as one line of JSON.
+    public func summaryJSON() -> String { summary().json }
 }

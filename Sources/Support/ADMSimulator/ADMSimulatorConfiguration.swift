@@ -4,8 +4,10 @@ import PushServiceSimulator
 
 /// The properties of a simulator of ADM.
 public struct ADMSimulatorConfiguration: Sendable {
-    /// A loopback address to listen on: this is no service for others.
+    /// The address to listen on; without `hostNames` a loopback address, because this is no service for others.
     public var host = "127.0.0.1"
+    /// The names by which other machines or containers reach it; they are in the certificate.
+    public var hostNames: [String] = []
     /// The port to listen on; 0 means any free one.
     public var port: UInt16 = 0
     /// The certificate and key with which it serves; nil for new ones.
@@ -17,13 +19,15 @@ public struct ADMSimulatorConfiguration: Sendable {
     /// How long an access token lives, in seconds.
     public var accessTokenSeconds = 3_600
     /// How the first requests for an access token are answered in place of the right answer, one after the other.
-    public var tokenFaults: [ADMTokenFault] = []
+    public var tokenFaults = ADMTokenFaults.none
     /// How many messages are taken in a second; nil for any number, because Amazon tells none.
     public var messagesPerSecondMaximum: Int?
     /// The header `retry-after` of 429, in seconds or as a date; nil for none.
     public var rateRetryAfter: String? = "1"
     /// How many of the answered messages are kept in memory; further ones are only counted.
     public var recordsInMemoryMaximum = 0
+    /// A file that takes a line of JSON for each answered message.
+    public var recordFile: String?
     /// The clock by which access tokens age, in milliseconds since 1970.
     public var wallClockMilliseconds: @Sendable () -> Int64 = { WallClock.nowMilliseconds() }
 
@@ -32,10 +36,11 @@ public struct ADMSimulatorConfiguration: Sendable {
 
     /// Refuses what could not work.
     func validate() throws(SimulatorError) {
-        guard host == "127.0.0.1" || host == "::1" || host == "localhost" else {
+        guard host == "127.0.0.1" || host == "::1" || host == "localhost" || !hostNames.isEmpty else {
             throw SimulatorError(
                 .configurationInvalid,
-                "cannot listen on '\(host)': the simulator serves this machine only; use 127.0.0.1 or ::1")
+                "cannot listen on '\(host)': the simulator serves this machine only; use 127.0.0.1 or ::1, or give the "
+                    + "name by which other machines reach it")
         }
         guard (1...43_200).contains(accessTokenSeconds) else {
             throw SimulatorError(

@@ -39,7 +39,7 @@ public struct RegistrationScript: Sendable {
         case refuse(ADMAnswer)
     }
 
-    let steps: [Step]
+    var steps: [Step]
 
     /// A script that accepts all.
     public static let empty = RegistrationScript(steps: [])
@@ -81,7 +81,8 @@ extension RegistrationScript.Step {
             times = nil
         }
         answer = try Self.answer(
-            object["answer"]?.string, successor: object["successor"]?.string, retryAfter: object["retry_after"]?.string)
+            object["answer"]?.string, successor: object["successor"]?.string,
+            retryAfter: object["retry_after"]?.string ?? object["retry_after"]?.int64.map { String($0) })
     }
 
     private static func answer(
@@ -135,4 +136,15 @@ final class RegistrationBook: Sendable {
 
     /// Puts a whole script in the place of the present one.
     func replace(by script: RegistrationScript) { table.withLock { $0 = Table(script) } }
+
+    /// Changes what becomes of the registration IDs that a script names; all begin with their first steps again.
+    func change(by script: RegistrationScript) {
+        let changed = Set(script.steps.map(\.beginning))
+        table.withLock { table in
+            var whole = table.script
+            whole.steps.removeAll { changed.contains($0.beginning) }
+            whole.steps += script.steps
+            table = Table(whole)
+        }
+    }
 }

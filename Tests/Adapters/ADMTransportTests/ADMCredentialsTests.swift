@@ -48,7 +48,7 @@ struct ADMCredentialsTests {
 
     @Test("Trouble of the endpoint passes, after as long as it says")
     func unavailable() throws {
-        let outcome = try Self.run { $0.tokenFaults = [.answer(status: 503, retryAfter: "20")] }
+        let outcome = try Self.run { $0.tokenFaults = ADMTokenFaults([.answer(status: 503, retryAfter: "20")]) }
         guard case .failed(let failure) = outcome else {
             Issue.record("there is a token")
             return

@@ -8,71 +8,15 @@ import Testing
 @Suite("Simulator of ADM: what it takes")
 struct ADMJudgeTests {
     private static let granted = "grant_type=client_credentials"
-    static let registration = "amzn1.adm-registration.v3.abc"
-    private static let fields = [
-        HTTPField("content-type", "application/json"), HTTPField("accept", "application/json"),
-        HTTPField("x-amzn-type-version", "com.amazon.device.messaging.ADMMessage@1.0"),
-        HTTPField("x-amzn-accept-type", "com.amazon.device.messaging.ADMSendResult@1.0"),
-    ]
-
-    private static func handler(_ change: (inout ADMSimulatorConfiguration) -> Void = { _ in }) -> ADMHandler {
-        var configuration = ADMSimulatorConfiguration()
-        configuration.clients = ["client": "secret+&="]
-        configuration.recordsInMemoryMaximum = 100
-        change(&configuration)
-        return ADMHandler(configuration)
-    }
-
-    private static func request(
-        _ path: String, method: String = "POST", fields: [HTTPField], body: String
-    ) throws -> HTTPRequest {
-        HTTPRequest(
-            method: method, target: try #require(HTTPTarget(path)), fields: fields, body: Array(body.utf8))
-    }
-
-    private static func tokenAnswer(
-        _ handler: ADMHandler,
-        _ form: String = "grant_type=client_credentials&scope=messaging%3Apush&client_id=client"
-            + "&client_secret=secret%2B%26%3D"
-    ) throws -> HTTPResponse {
-        let type = HTTPField("content-type", "application/x-www-form-urlencoded;charset=UTF-8")
-        return try response(handler, try request("/auth/O2/token", fields: [type], body: form))
-    }
-
-    private static func response(_ handler: ADMHandler, _ request: HTTPRequest) throws -> HTTPResponse {
-        guard case .now(let response) = handler.answer(request) else { throw Unanswered() }
-        return response
-    }
-
-    private struct Unanswered: Error {}
-
-    private static func token(_ handler: ADMHandler) throws -> String {
-        let body = String(decoding: try tokenAnswer(handler).body, as: UTF8.self)
-        return try #require(body.split(separator: "\"").first { $0.hasPrefix("Atc|") }.map(String.init))
-    }
-
-    private static func send(
-        _ handler: ADMHandler, to registration: String = registration, token: String? = nil,
-        without field: String? = nil, body: String = #"{"data":{"a":"b"}}"#
-    ) throws -> HTTPResponse {
-        let authorization = HTTPField("authorization", "Bearer \(try token ?? Self.token(handler))")
-        return try response(
-            handler,
-            try request(
-                "/messaging/registrations/\(registration)/messages",
-                fields: (fields + [authorization]).filter { $0.name != field }, body: body))
-    }
-
-    private static func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }
 
     @Test("A good message is accepted, recorded, and a repetition is a duplicate")
     func accepts() throws {
-        let handler = Self.handler()
+        let handler = ADMRequests.handler()
         let body = #"{"expiresAfter":60,"consolidationKey":"k","data":{"a":"b"}}"#
         for _ in 0..<2 {
-            let answer = try Self.send(handler, body: body)
+            let answer = try ADMRequests.send(handler, body: body)
             #expect(answer.status == 200)
-            #expect(Self.text(answer) == #"{"registrationID":"\#(Self.registration)"}"#)
+            #expect(ADMRequests.text(answer) == #"{"registrationID":"\#(ADMRequests.registration)"}"#)
         }
         let summary = handler.summary()
         #expect((summary.accepted, summary.duplicates, summary.tokens.issued) == (2, 1, 2))
@@ -99,15 +43,15 @@ struct ADMJudgeTests {
             (#"{"data":{"a":"\#(String(repeating: "x", count: 6_137))"}}"#, 413, "MessageTooLarge"),
         ])
     func bodies(_ body: String, _ status: Int, _ reason: String) throws {
-        let answer = try Self.send(Self.handler(), body: body)
+        let answer = try ADMRequests.send(ADMRequests.handler(), body: body)
         #expect(answer.status == status)
-        #expect(Self.text(answer) == #"{"reason":"\#(reason)"}"#)
+        #expect(ADMRequests.text(answer) == #"{"reason":"\#(reason)"}"#)
     }
 
     @Test("Data of 6 KB are taken")
     func largest() throws {
         let body = #"{"data":{"a":"\#(String(repeating: "x", count: 6_136))"}}"#
-        #expect(try Self.send(Self.handler(), body: body).status == 200)
+        #expect(try ADMRequests.send(ADMRequests.handler(), body: body).status == 200)
     }
 
     @Test(
@@ -117,23 +61,23 @@ struct ADMJudgeTests {
             ("x-amzn-accept-type", 400),
         ])
     func headers(_ name: String, _ status: Int) throws {
-        #expect(try Self.send(Self.handler(), without: name).status == status)
+        #expect(try ADMRequests.send(ADMRequests.handler(), without: name).status == status)
     }
 
     @Test("A token that is unknown, expired or revoked is refused")
     func tokens() throws {
         let clock = Clock()
-        let handler = Self.handler { $0.wallClockMilliseconds = { clock.milliseconds.value } }
-        let token = try Self.token(handler)
-        #expect(try Self.send(handler, token: token).status == 200)
+        let handler = ADMRequests.handler { $0.wallClockMilliseconds = { clock.milliseconds.value } }
+        let token = try ADMRequests.token(handler)
+        #expect(try ADMRequests.send(handler, token: token).status == 200)
         clock.milliseconds.update { $0 += 3_599_999 }
-        #expect(try Self.send(handler, token: token).status == 200)
+        #expect(try ADMRequests.send(handler, token: token).status == 200)
         clock.milliseconds.update { $0 += 1 }
-        #expect(Self.text(try Self.send(handler, token: token)) == #"{"reason":"AccessTokenExpired"}"#)
-        let second = try Self.token(handler)
+        #expect(ADMRequests.text(try ADMRequests.send(handler, token: token)) == #"{"reason":"AccessTokenExpired"}"#)
+        let second = try ADMRequests.token(handler)
         handler.tokens.revokeAll()
-        #expect(try Self.send(handler, token: second).status == 401)
-        #expect(try Self.send(handler, token: "Atc|none").status == 401)
+        #expect(try ADMRequests.send(handler, token: second).status == 401)
+        #expect(try ADMRequests.send(handler, token: "Atc|none").status == 401)
     }
 
     private final class Clock: Sendable {
@@ -150,26 +94,26 @@ struct ADMJudgeTests {
             ("\(granted)&scope=messaging:push&client_id=client", 401, "invalid_client"),
         ])
     func tokenRefusals(_ form: String, _ status: Int, _ error: String) throws {
-        let handler = Self.handler()
-        let answer = try Self.tokenAnswer(handler, form)
+        let handler = ADMRequests.handler()
+        let answer = try ADMRequests.tokenAnswer(handler, form)
         #expect(answer.status == status)
-        #expect(Self.text(answer).contains("\"\(error)\""))
+        #expect(ADMRequests.text(answer).contains("\"\(error)\""))
         #expect(handler.summary().tokens.refused == 1)
     }
 
     @Test("More messages than the rate allows are refused, until the next second")
     func rate() throws {
         let clock = Clock()
-        let handler = Self.handler {
+        let handler = ADMRequests.handler {
             $0.messagesPerSecondMaximum = 2
             $0.wallClockMilliseconds = { clock.milliseconds.value }
         }
-        let token = try Self.token(handler)
-        #expect(try (0..<3).map { _ in try Self.send(handler, token: token).status } == [200, 200, 429])
-        let refused = try Self.send(handler, token: token)
+        let token = try ADMRequests.token(handler)
+        #expect(try (0..<3).map { _ in try ADMRequests.send(handler, token: token).status } == [200, 200, 429])
+        let refused = try ADMRequests.send(handler, token: token)
         #expect(refused.fields.contains(HTTPField("Retry-After", "1")))
         clock.milliseconds.update { $0 += 1_000 }
-        #expect(try Self.send(handler, token: token).status == 200)
+        #expect(try ADMRequests.send(handler, token: token).status == 200)
     }
 
     @Test("A script gives registration IDs their states, step after step")
@@ -182,17 +126,17 @@ struct ADMJudgeTests {
                 {"registration":"amzn1.adm-registration.v3.b","answer":"unregistered"}
                 {"registration":"amzn1.adm-registration.v3.c","answer":"replaced","successor":"new"}
                 """.utf8))
-        let handler = Self.handler { $0.script = script }
-        let first = try Self.send(handler)
+        let handler = ADMRequests.handler { $0.script = script }
+        let first = try ADMRequests.send(handler)
         #expect(first.status == 503)
         #expect(first.fields.contains(HTTPField("Retry-After", "5")))
-        #expect(try Self.send(handler).status == 429)
-        #expect(try Self.send(handler).status == 200)
-        let gone = try Self.send(handler, to: "amzn1.adm-registration.v3.b")
-        #expect(Self.text(gone) == #"{"reason":"Unregistered"}"#)
-        let replaced = try Self.send(handler, to: "amzn1.adm-registration.v3.c")
-        #expect(Self.text(replaced) == #"{"registrationID":"new"}"#)
-        #expect(Self.text(try Self.send(handler, to: "other")) == #"{"reason":"InvalidRegistrationId"}"#)
+        #expect(try ADMRequests.send(handler).status == 429)
+        #expect(try ADMRequests.send(handler).status == 200)
+        let gone = try ADMRequests.send(handler, to: "amzn1.adm-registration.v3.b")
+        #expect(ADMRequests.text(gone) == #"{"reason":"Unregistered"}"#)
+        let replaced = try ADMRequests.send(handler, to: "amzn1.adm-registration.v3.c")
+        #expect(ADMRequests.text(replaced) == #"{"registrationID":"new"}"#)
+        #expect(ADMRequests.text(try ADMRequests.send(handler, to: "other")) == #"{"reason":"InvalidRegistrationId"}"#)
     }
 
     @Test(
@@ -213,8 +157,8 @@ struct ADMJudgeTests {
     @Test("Any other path is none")
     func paths() throws {
         for path in ["/", "/messaging/registrations/a", "/messaging/registrations/a/messages/b"] {
-            let request = try Self.request(path, fields: [], body: "")
-            #expect(try Self.response(Self.handler(), request).status == 404)
+            let request = try ADMRequests.request(path, fields: [], body: "")
+            #expect(try ADMRequests.response(ADMRequests.handler(), request).status == 404)
         }
     }
 }

@@ -132,7 +132,8 @@ enum SimulateOptions {
         throw .usage("--\(option.name) must be given once for each of the \(count) keys, in the same order")
     }
 
-    private static func address(_ text: String) throws(CommandFailure) -> (host: String, port: UInt16) {
+    /// Splits the value of `--listen`.
+    static func address(_ text: String) throws(CommandFailure) -> (host: String, port: UInt16) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             throw .usage("--listen takes an address and a port, for example 127.0.0.1:8443, not '\(text)'")
         }

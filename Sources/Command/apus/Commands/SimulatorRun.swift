@@ -1,3 +1,4 @@
+import ADMSimulator
 import APNsSimulator
 import EventLoop
 import FCMSimulator
@@ -17,6 +18,7 @@ protocol ServedSimulator: ControlledSimulator {
     func stop() async throws -> Summary
 }
 
+extension ADMSimulator: ServedSimulator {}
 extension APNsSimulator: ServedSimulator {}
 extension FCMSimulator: ServedSimulator {}
 extension WebPushSimulator: ServedSimulator {}

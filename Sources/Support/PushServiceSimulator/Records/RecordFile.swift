@@ -10,8 +10,11 @@ public final class RecordFile: @unchecked Sendable {
 
     /// Creates the file, or empties it unless lines are to be added.
     ///
-    /// - Throws: `SimulatorError` with the system's own text.
-    init(path: String, appends: Bool) throws(SimulatorError) {
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - appends: whether lines are added to what it holds.
+    /// - Throws: `SimulatorError` (`fileFailed`) with the system's own text.
+    public init(path: String, appends: Bool) throws(SimulatorError) {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC
         descriptor = open(path, appends ? flags : flags | O_TRUNC, 0o600)
         guard descriptor >= 0 else {
@@ -55,7 +58,12 @@ public final class RecordWriter {
     /// How many lines the disk did not take.
     public private(set) var lostCount = 0
 
-    init(file: RecordFile?, handler: (@Sendable ([UInt8]) -> Void)?) {
+    /// Creates a writer; without file and handler it takes no lines.
+    ///
+    /// - Parameters:
+    ///   - file: the file.
+    ///   - handler: takes the same lines, whole ones.
+    public init(file: RecordFile?, handler: (@Sendable ([UInt8]) -> Void)?) {
         self.file = file
         self.handler = handler
         writesLines = file != nil || handler != nil
@@ -65,7 +73,7 @@ public final class RecordWriter {
     public func lineAppended() { if lines.count >= Self.unwrittenBytesMaximum { write() } }
 
     /// Writes the lines that wait.
-    func write() {
+    public func write() {
         guard !lines.isEmpty else { return }
         if let file, !file.append(lines) { lostCount += lines.count { $0 == 0x0A } }
         handler?(lines)

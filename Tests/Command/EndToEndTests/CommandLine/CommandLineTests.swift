@@ -34,7 +34,10 @@ struct CommandLineTests {
 
     @Test("Every command's help has usage, options and exit codes, wherever --help stands")
     func helps() async throws {
-        for command in ["init", "check", "topology print", "publish", "dead-letters list", "simulate", "version"] {
+        let commands = [
+            "init", "check", "topology print", "publish", "dead-letters list", "simulate", "simulate-adm", "version",
+        ]
+        for command in commands {
             let words = command.split(separator: " ").map { String($0) }
             func apus(_ arguments: [String]) async throws -> CommandResult {
                 try await CommandRunner.apus(arguments, in: folder)

@@ -3,7 +3,7 @@ import Glibc
 import PushTestKit
 import Testing
 
-@Suite("apus simulate-fcm and apus simulate-webpush")
+@Suite("apus simulate-fcm, apus simulate-adm and apus simulate-webpush")
 struct SimulateOthersTests {
     private let folder: TemporaryFolder
 
@@ -75,6 +75,40 @@ struct SimulateOthersTests {
         try folder.write("vapid.pem", "not a key")
         let key = try await CommandRunner.apus(["simulate-webpush", "--key-file", "vapid.pem"], in: folder)
         #expect(key.exitCode == 66 && key.errors.contains("vapid.pem: "), "\(key)")
+    }
+
+    @Test("simulate-adm makes a client, keeps it at its next start, and prints totals")
+    func client() async throws {
+        let arguments = ["simulate-adm", "--make-client", "client.toml", "--ca-out", "adm.pem"]
+        let first = try await start(arguments + ["--control", "0", "--record", "messages.ndjson"])
+        #expect(first.output.contains("ready at https://127.0.0.1:"), "\(first.output)")
+        try await first.wait(for: "controlled at 127.0.0.1:", in: \.output)
+        let client = try folder.read("client.toml")
+        #expect(client.contains("client_id = \"amzn1.") && client.contains("client_secret = \"amzn1."))
+        #expect(try folder.read("adm.pem").contains("BEGIN CERTIFICATE"))
+        let result = await end(first)
+        #expect(result.exitCode == 0 && result.output.contains("0 access tokens issued, 0 refused"), "\(result)")
+        #expect(try folder.read("messages.ndjson").isEmpty)
+        let second = try await start(arguments + ["--json", "--summary", "totals.json"])
+        let again = await end(second)
+        #expect(again.exitCode == 0 && again.output.contains(#""answered":0"#), "\(again)")
+        #expect(try folder.read("totals.json").contains(#""tokens_issued":0"#))
+        #expect(try folder.read("client.toml") == client)
+    }
+
+    @Test("simulate-adm says what is wrong with a file, and shows nothing of the client's secret")
+    func clientProblems() async throws {
+        let none = try await CommandRunner.apus(["simulate-adm"], in: folder)
+        #expect(none.exitCode == 64 && none.errors.contains("--make-client"), "\(none)")
+        try folder.write("bad.toml", "client_secret = \"hidden\"\n")
+        let bad = try await CommandRunner.apus(["simulate-adm", "--make-client", "bad.toml"], in: folder)
+        #expect(bad.exitCode == 66 && bad.errors.contains("client_id") && !bad.errors.contains("hidden"), "\(bad)")
+        for (option, line) in [("--script", #"{"registration":"a","answer":"gone"}"#), ("--faults", "{}")] {
+            try folder.write("lines", line)
+            let lines = try await CommandRunner.apus(
+                ["simulate-adm", "--make-client", "client.toml", option, "lines"], in: folder)
+            #expect(lines.exitCode == 65 && lines.errors.contains("lines: line 1"), "\(lines)")
+        }
     }
 
     @Test("The devices that simulate-webpush writes can be imported, and it says where each service is")
