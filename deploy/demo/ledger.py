@@ -36,7 +36,11 @@ class Metrics:
 class Record:
     """What the simulators wrote down, a line for each request that they answered."""
 
-    def __init__(self, apns, fcm, web_push):
+    def __init__(self, apns, fcm, adm, web_push, token_of_successor):
+        self._token_of_successor = token_of_successor
+        # Tokens that were told their successor, and those whose successor was pushed to.
+        self.replaced_tokens = set()
+        self.pushed_successors = set()
         self.answers = Counter()
         # (token, dataset) -> sync counts in the order in which they were accepted.
         self.changes = defaultdict(list)
@@ -49,7 +53,8 @@ class Record:
         self.first_seen = {}
         self.times = []
         self.unreadable = 0
-        for path, form in ((apns, dict), (fcm, self._of_fcm), (web_push, self._of_web_push)):
+        for path, form in (
+                (apns, dict), (fcm, self._of_fcm), (adm, self._of_adm), (web_push, self._of_web_push)):
             with open(path, encoding="utf-8") as file:
                 for line in file:
                     self._add(form(json.loads(line)))
@@ -61,6 +66,17 @@ class Record:
         message = (line["payload"] or {}).get("message", {})
         status = 410 if line["reason"] == "UNREGISTERED" else line["status"]
         return {**line, "status": status, "token": message.get("token"), "payload": message.get("data")}
+
+    def _of_adm(self, line):
+        """The line as that of APNs: ADM says 400 of a registration that is gone; a renewed one counts as the first."""
+        status = 410 if line["reason"] == "Unregistered" else line["status"]
+        if line["successor"]:
+            self.replaced_tokens.add(line["token"])
+        token = self._token_of_successor.get(line["token"])
+        if token:
+            self.pushed_successors.add(token)
+        data = (line["payload"] or {}).get("data")
+        return {**line, "status": status, "token": token or line["token"], "payload": data}
 
     @staticmethod
     def _of_web_push(line):
@@ -229,3 +245,14 @@ def check_worker(findings, workload, metrics, record, is_whole):
         answers[429] + answers[500] + answers[503], outcomes["requeued_retry"])
     refused = sum(count for status, count in answers.items() if status not in (200, 410, 429, 500, 503))
     findings.equal("any other answer of the simulators", 0, refused)
+
+
+def check_renewals(findings, workload, record, registered_tokens):
+    """A device whose answer had another registration ID has that one in the registry, and gets its pushes there."""
+    renewed = {kindle.token: kindle for kindle in workload.kindles if kindle.successor}
+    answered = [renewed[token] for token in record.replaced_tokens if token in renewed]
+    found = [kindle for kindle in answered if registered_tokens.get(kindle.identifier) == kindle.successor]
+    findings.heading("Registrations that Amazon renewed")
+    findings.equal("answered with another registration ID, registry has it", len(answered), len(found))
+    findings.note("  of these, pushed to under the new one", len(record.pushed_successors))
+    findings.detail("not renewed", [kindle.identifier for kindle in answered if kindle not in found])

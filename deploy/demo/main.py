@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 from broker import Broker
-from ledger import Findings, Metrics, Record, check_dead_letters, check_deliveries, check_worker
+from ledger import Findings, Metrics, Record, check_dead_letters, check_deliveries, check_renewals, check_worker
 from processes import DemoFailure, Process, free_ports, run, wait_until
 from publisher import Publisher
 from workload import APP, BUNDLE_ID, LISTENER, POOL, PREDICATE, Workload
@@ -51,6 +51,11 @@ ca_file = "{folder}/simulator.pem"
 service_account_file = "{folder}/account.json"
 endpoint = "127.0.0.1:{fcm_port}"
 ca_file = "{folder}/fcm.pem"
+[app.adm]
+{adm_client}
+endpoint = "127.0.0.1:{adm_port}"
+token_url = "https://127.0.0.1:{adm_port}/auth/O2/token"
+ca_file = "{folder}/adm.pem"
 [app.webpush]
 key_file = "{folder}/vapid.pem"
 subject = "mailto:demo@example.com"
@@ -68,8 +73,8 @@ class Demo:
         self._folder = folder
         self._command = os.path.abspath(options.command)
         self._workload = Workload(options.seed, options.scale)
-        self._admin_port, self._apns_port, self._fcm_port = free_ports(3)
-        self._records = [self._path(f"{service}.ndjson") for service in ("apns", "fcm", "webpush")]
+        self._admin_port, self._apns_port, self._fcm_port, self._adm_port = free_ports(4)
+        self._records = [self._path(f"{service}.ndjson") for service in ("apns", "fcm", "adm", "webpush")]
         self._broker = None
         self._simulators = []
         self._worker = None
@@ -99,13 +104,15 @@ class Demo:
         say("Starting a private RabbitMQ node")
         self._broker = Broker(self._folder)
         self._make_keys()
+        self._write_scripts()
+        say("Starting simulators of APNs, FCM, ADM and browsers' push services")
+        self._start_simulators()
+        with open(self._path("client.toml"), encoding="utf-8") as file:
+            client = file.read().strip()
         self._write("apus.toml", CONFIGURATION.format(
             url=self._broker.url, folder=self._folder, delays=json.dumps(RETRY_DELAYS), admin_port=self._admin_port,
             app=APP, bundle_id=BUNDLE_ID, pool=POOL, key_id=KEY_ID, team_id=TEAM_ID, apns_port=self._apns_port,
-            fcm_port=self._fcm_port))
-        self._write_scripts()
-        say("Starting simulators of APNs, FCM and browsers' push services")
-        self._start_simulators()
+            fcm_port=self._fcm_port, adm_port=self._adm_port, adm_client=client))
         self._register()
         self._subscribe()
         self._broker.wait()
@@ -114,7 +121,7 @@ class Demo:
         self._start_worker()
 
     def _start_simulators(self):
-        apns, fcm, web_push = self._records
+        apns, fcm, adm, web_push = self._records
         workload = self._workload
         self._simulate(
             "apns", "simulate", "simulator.pem", "--listen", f"127.0.0.1:{self._apns_port}",
@@ -124,6 +131,10 @@ class Demo:
             "fcm", "simulate-fcm", "account.json", "--listen", f"127.0.0.1:{self._fcm_port}",
             "--ca-out", self._path("fcm.pem"), "--make-account", self._path("account.json"),
             "--script", self._path("androids.ndjson"), "--record", fcm)
+        self._simulate(
+            "adm", "simulate-adm", "client.toml", "--listen", f"127.0.0.1:{self._adm_port}",
+            "--ca-out", self._path("adm.pem"), "--make-client", self._path("client.toml"),
+            "--script", self._path("kindles.ndjson"), "--record", adm)
         self._simulate(
             "webpush", "simulate-webpush", "browsers.ndjson", "--ca-out", self._path("webpush.pem"), "--app", APP,
             "--key-file", self._path("vapid.pem"), "--devices", str(len(workload.browsers)),
@@ -139,12 +150,17 @@ class Demo:
 
     def _register(self):
         workload = self._workload
-        devices = workload.devices + workload.androids
+        devices = workload.devices + workload.androids + workload.kindles
         say(f"Registering {len(workload.devices)} iPhones of {len(workload.identities)} identities, "
-            f"{len(workload.androids)} Androids and {len(workload.browsers)} browsers")
+            f"{len(workload.androids)} Androids, {len(workload.kindles)} Kindles and {len(workload.browsers)} browsers")
         self._write("devices.ndjson", "".join(json.dumps(device.registration()) + "\n" for device in devices))
         self._apus("device", "import", "devices.ndjson")
         self._apus("device", "import", "browsers.ndjson")
+
+    def _registered_tokens(self):
+        """The token of each device in the registry."""
+        lines = self._apus("device", "list", "--json", "--show-token").splitlines()
+        return {device["deviceId"]: device.get("token") for device in map(json.loads, lines)}
 
     def _subscribe(self):
         """A user subscribes to records by a condition, which is tried on a record first."""
@@ -179,6 +195,17 @@ class Demo:
         self._write("androids.ndjson", "".join(
             json.dumps({"token": android.token, **lines[android.fault]}) + "\n"
             for android in self._workload.androids if android.fault))
+        lines = {
+            "dead": {"answer": "unregistered"},
+            "throttled": {"answer": "throttled", "retry_after": 1, "times": 1},
+            "renewed": {"answer": "replaced"},
+        }
+        self._write("kindles.ndjson", "".join(
+            json.dumps({
+                "registration": kindle.token, **lines[kindle.fault],
+                **({"successor": kindle.successor} if kindle.successor else {}),
+            }) + "\n"
+            for kindle in self._workload.kindles if kindle.fault))
 
     def _start_worker(self):
         self._workers_started += 1
@@ -255,7 +282,7 @@ class Demo:
     # The verdict
 
     def _judge(self, publisher, metrics):
-        record = Record(*self._records)
+        record = Record(*self._records, self._workload.token_of_successor)
         is_whole = self._workers_started == 1
         findings = Findings()
         findings.heading("Events")
@@ -270,6 +297,7 @@ class Demo:
         check_dead_letters(findings, self._workload, metrics, dead_letters, is_whole)
         check_worker(findings, self._workload, metrics, record, is_whole)
         check_deliveries(findings, self._workload, record, is_whole)
+        check_renewals(findings, self._workload, record, self._registered_tokens())
         if is_whole:
             self._check_last_word(findings, metrics)
         print("\nLedger")
@@ -282,7 +310,7 @@ class Demo:
         lines = [json.loads(line) for line in self._worker.log().splitlines() if line.startswith("{")]
         ledgers = [line for line in lines if line.get("event") == "ledger"]
         findings.heading("The worker's last word")
-        findings.equal("ledger lines in its log, one for each push service", 3, len(ledgers))
+        findings.equal("ledger lines in its log, one for each push service", 4, len(ledgers))
         if ledgers:
             findings.equal(
                 "accepted, as in /metrics", metrics.by("apus_pushes_total", "outcome")["accepted"],

@@ -62,6 +62,21 @@ class Android:
         return {"deviceId": self.identifier, "platform": "GCM", "token": self.token, "app": APP}
 
 
+class Kindle:
+    """A Kindle, what the simulator of ADM is told about it, and the registration ID that it has after a renewal."""
+
+    PREFIX = "amzn1.adm-registration.v3."
+
+    def __init__(self, number, randomness):
+        self.identifier = f"kindle-{number:05}"
+        self.token = self.PREFIX + randomness.randbytes(48).hex()
+        self.fault = {0: "dead", 1: "throttled", 2: "renewed"}.get(number % 10)
+        self.successor = self.PREFIX + randomness.randbytes(48).hex() if self.fault == "renewed" else None
+
+    def registration(self):
+        return {"deviceId": self.identifier, "platform": "ADM", "token": self.token, "app": APP}
+
+
 class Browser:
     """A browser's subscription, which the simulator of Web Push makes; its record has the name and not the endpoint."""
 
@@ -84,11 +99,14 @@ class Workload:
             for number in range(2 * len(self.identities))
         ]
         self.androids = [Android(number, self._random) for number in range(max(50, 1_000 * percent // 100))]
+        self.kindles = [Kindle(number, self._random) for number in range(max(30, 200 * percent // 100))]
         self.browsers = [Browser(number) for number in range(max(20, 200 * percent // 100))]
-        self._others = self.androids + self.browsers
+        self._others = self.androids + self.kindles + self.browsers
         for number, android in enumerate(self.androids):
             android.fault = {0: "dead", 1: "unavailable"}.get(number % 50)
         self.device_by_token = {device.token: device for device in self.devices + self._others}
+        # The first token by the one that a renewed device has later.
+        self.token_of_successor = {kindle.successor: kindle.token for kindle in self.kindles if kindle.successor}
         self._devices_by_identity = defaultdict(list)
         for device in self.devices:
             self._devices_by_identity[device.identity].append(device)
