@@ -191,8 +191,8 @@ let package = Package(
             name: "apus",
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "PushCore", "EventLoop",
-                "Metrics", "JSON", "ServiceClient", "APNsTransport", "FCMTransport", "WebPushTransport", "ChangeQueue",
-                "SQLiteRegistry",
+                "Metrics", "JSON", "ServiceClient", "APNsTransport", "FCMTransport", "ADMTransport", "WebPushTransport",
+                "ChangeQueue", "SQLiteRegistry",
                 "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "FCMSimulator", "ADMSimulator",
                 "WebPushSimulator", "LoadGenerator", "TOML",
                 "Essentials",

@@ -31,6 +31,8 @@ public struct WebPushConfiguration: Sendable {
     /// Whether pushes go to known hosts only.
     public var refusesUnknownHosts = false
     /// Hosts whose addresses and ports are not checked, in small letters: a simulator, or a service in the own network.
+    ///
+    /// With a port (`localhost:8443`), only that port of the host is trusted.
     public var trustedHosts: Set<String> = []
     /// To which addresses other hosts may lead.
     public var addressPolicy = AddressPolicy()
@@ -66,8 +68,22 @@ public struct WebPushConfiguration: Sendable {
         return limits
     }
 
-    /// Whether a host has the limits of known ones.
-    func isKnown(_ host: String) -> Bool {
-        trustedHosts.contains(host) || knownHosts.contains { $0.hasPrefix(".") ? host.hasSuffix($0) : host == $0 }
+    /// Whether an endpoint is used without a look at its addresses and its port.
+    func trusts(host: String, port: UInt16) -> Bool {
+        // An address of IPv6 followed by a port reads as another address.
+        trustedHosts.contains(host) || !host.contains(":") && trustedHosts.contains("\(host):\(port)")
+    }
+
+    /// Whether an origin has the limits of known ones.
+    func isKnown(_ origin: WebPushOrigin) -> Bool {
+        let host = origin.host
+        return trusts(host: host, port: origin.port)
+            || knownHosts.contains { $0.hasPrefix(".") ? host.hasSuffix($0) : host == $0 }
+    }
+
+    /// Which addresses of a host may be connected to; nil for all.
+    func admission(toHost host: String, port: UInt16) -> (@Sendable ([UInt8]) -> Bool)? {
+        guard !trusts(host: host, port: port) else { return nil }
+        return { [addressPolicy] in addressPolicy.allows($0) }
     }
 }

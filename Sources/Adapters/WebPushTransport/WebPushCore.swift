@@ -102,12 +102,12 @@ final class WebPushCore {
     }
 
     private func isAllowed(_ origin: WebPushOrigin) -> Bool {
-        if configuration.trustedHosts.contains(origin.host) { return true }
-        return origin.port == 443 && (configuration.isKnown(origin.host) || !configuration.refusesUnknownHosts)
+        if configuration.trusts(host: origin.host, port: origin.port) { return true }
+        return origin.port == 443 && (configuration.isKnown(origin) || !configuration.refusesUnknownHosts)
     }
 
     private func place(of origin: WebPushOrigin, app: Int, _ now: UInt64) -> Int? {
-        let isKnown = configuration.isKnown(origin.host)
+        let isKnown = configuration.isKnown(origin)
         let key = OriginTable.Key(app: app, audience: origin.audience)
         switch origins.place(of: key, isKnown: isKnown, nowNanoseconds: now) {
         case .found(let place): return place

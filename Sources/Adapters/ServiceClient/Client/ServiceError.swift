@@ -38,6 +38,10 @@ public struct ServiceError: Error, Sendable, CustomStringConvertible {
 
 /// The advice for an operator whose connection fails.
 enum ConnectionHint {
+    static let noAdmittedAddress = (
+        reason: "no address of the name may be connected to",
+        advice: "allow the host or its addresses, if they are meant"
+    )
     static let reachability = "check endpoint, and that the firewall lets its port out"
 
     static func resolution(isOfProxy: Bool) -> String {

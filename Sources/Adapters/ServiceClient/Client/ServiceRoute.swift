@@ -1,5 +1,6 @@
 public import ConnectionPool
 internal import Crypto
+internal import EventLoop
 public import Notifications
 
 /// One way to a push service: an app at one endpoint.
@@ -75,6 +76,12 @@ public struct ServiceRoute: Sendable {
 
     /// Where connections begin: at the endpoint, or at the proxy.
     var nextHop: (host: String, port: UInt16) { proxy.map { ($0.host, $0.port) } ?? (host, port) }
+
+    /// The addresses that the route admits; behind a proxy the name is the proxy's to resolve.
+    func admitted(_ addresses: [SocketAddress]) -> [SocketAddress] {
+        guard let admitsAddress, proxy == nil else { return addresses }
+        return addresses.filter { admitsAddress($0.hostBytes) }
+    }
 
     /// The TLS context of the route's connections.
     func makeContext() throws(ServiceError) -> TLSContext {

@@ -60,24 +60,18 @@ extension EndpointPool {
         guard let connection = connection(number) else { return }
         switch answer {
         case .success(let found):
-            let addresses = admitted(found)
+            let addresses = configuration.admitted(found)
             guard addresses.isEmpty else {
                 return connection.connect(to: inOrderOfTrial(addresses, connection: number))
             }
             connectionFailed(
-                connection, reason: "no address of the name may be connected to",
-                hint: "allow the host or its addresses, if they are meant", isEndpointUnusable: true)
+                connection, reason: ConnectionHint.noAdmittedAddress.reason,
+                hint: ConnectionHint.noAdmittedAddress.advice, isEndpointUnusable: true)
         case .failure(let error):
             connectionFailed(
                 connection, reason: error.message,
                 hint: ConnectionHint.resolution(isOfProxy: configuration.proxy != nil))
         }
-    }
-
-    /// The addresses that the route admits; behind a proxy the name is the proxy's to resolve.
-    private func admitted(_ addresses: [SocketAddress]) -> [SocketAddress] {
-        guard let admitsAddress = configuration.admitsAddress, configuration.proxy == nil else { return addresses }
-        return addresses.filter { admitsAddress($0.hostBytes) }
     }
 
     private func close(_ number: Int) {

@@ -158,6 +158,7 @@ final class EndpointAttempt: HTTP2Handler {
         if let timer { loop.cancel(timer) }
         http = nil
         guard let report else {
+            if ConnectionHint.lacksHTTP2(reason) { route.http2Missing?() }
             return connectToNext(failure: "\(displayAddress): \(reason)", hint: ConnectionHint.hint(for: reason))
         }
         if request == nil || failure == nil && report.answer?.status ?? 0 >= 200 { return ended(.success(report)) }

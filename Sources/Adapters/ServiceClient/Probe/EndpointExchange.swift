@@ -47,12 +47,17 @@ public enum EndpointExchange {
             throw .notSent(ServiceError(.systemFailed, "there is no thread to connect with: \(error)"))
         }
         defer { loop.stopAndJoin() }
-        let result = await withCheckedContinuation { continuation in
+        let result: Result<EndpointAttempt.Report, Failure> = await withCheckedContinuation { continuation in
             let (host, port) = route.nextHop
             AddressResolver.resolve(host: host, port: port) { answer in
                 loop.submit {
                     switch answer {
-                    case .success(let addresses):
+                    case .success(let found):
+                        let addresses = route.admitted(found)
+                        guard !addresses.isEmpty || found.isEmpty else {
+                            let failure = Failure.notSent(noAdmittedAddress(route))
+                            return continuation.resume(returning: .failure(failure))
+                        }
                         EndpointAttempt(
                             route: route, context: context, request: request, timeoutSeconds: timeoutSeconds, loop: loop
                         ) { continuation.resume(returning: $0) }.connect(to: addresses)
@@ -65,6 +70,11 @@ public enum EndpointExchange {
             }
         }
         return try result.get()
+    }
+
+    private static func noAdmittedAddress(_ route: ServiceRoute) -> ServiceError {
+        let hint = ConnectionHint.noAdmittedAddress
+        return ServiceError(.connectFailed, "\(route.endpoint): \(hint.reason); \(hint.advice)")
     }
 }
 

@@ -56,7 +56,7 @@ final class OriginRoutes {
         ) { authority in
             WebPushAdapter(authority: authority, host: host) { WallClock.nowMilliseconds() / 1_000 }
         }
-        route.admitsAddress = admission(to: host)
+        route.admitsAddress = configuration.admission(toHost: host, port: origin.port)
         route.http2Missing = http2Missing
         let number = try http2.addRoute(route)
         placeOfHTTP2Route[number] = place
@@ -93,7 +93,8 @@ final class OriginRoutes {
             service: .webPush, app: configuration.apps[way.app].name, name: way.origin.audience.origin,
             endpoint: ServiceEndpoint(host: host, port: way.origin.port),
             extraTrustAnchorsFile: configuration.extraTrustAnchorsFile, authorizer: authorizer(way.origin, way.app),
-            limits: limits, proxy: configuration.proxy, admitsAddress: admission(to: host)
+            limits: limits, proxy: configuration.proxy,
+            admitsAddress: configuration.admission(toHost: host, port: way.origin.port)
         ) { WebPushHTTP1Adapter(host: host) }
         http1.addRoute(route, number: number)
         ways[place]?.http1 = number
@@ -112,10 +113,5 @@ final class OriginRoutes {
 
     private func authorizer(_ origin: WebPushOrigin, _ app: Int) -> VAPIDAuthorizer {
         VAPIDAuthorizer(source: configuration.apps[app].tokens, audience: origin.audience)
-    }
-
-    private func admission(to host: String) -> (@Sendable ([UInt8]) -> Bool)? {
-        guard !configuration.trustedHosts.contains(host) else { return nil }
-        return { [policy = configuration.addressPolicy] in policy.allows($0) }
     }
 }

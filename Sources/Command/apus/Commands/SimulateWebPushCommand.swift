@@ -17,8 +17,8 @@ struct SimulateWebPushCommand: Command {
             ready it prints the addresses. It runs until SIGTERM or SIGINT, then prints totals.
 
             A worker needs the certificate and the host: set ca_file and trusted_hosts =
-            ["localhost"] in [webpush]. --devices-out writes subscriptions for
-            `apus device import`.
+            ["localhost"] in [webpush]; with ports, as in "localhost:8450", `apus check
+            --connect` tries them. --devices-out writes subscriptions for `apus device import`.
 
             Script (--script): a file of JSON objects, one a line. Each line sets the answer
             for subscriptions, whose names are mozilla-0000000 and so on:

@@ -18,7 +18,7 @@ public struct WebPushConfiguration: Sendable {
     public var allowsOnlyLargeServices = false
     /// Hosts whose addresses and ports are not checked: a simulator, or a service in your own network.
     ///
-    /// In small letters.
+    /// In small letters. With a port (`localhost:8443`), only that port of the host is trusted.
     public var trustedHosts: Set<String> = []
     /// An HTTP proxy to go through, `http://[user:password@]host:port`; no error prints it.
     ///

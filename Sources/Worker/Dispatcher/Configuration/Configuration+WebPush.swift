@@ -26,7 +26,8 @@ extension Configuration {
         ///
         /// `webpush.only_known_hosts`, default false.
         public var onlyKnownHosts: Bool
-        /// Hosts whose addresses and ports are not checked: a simulator, or a push service in the own network.
+        /// Hosts whose addresses and ports are not checked: a simulator, or a push service in the own network; one with
+        /// a port is trusted at that port alone.
         ///
         /// `webpush.trusted_hosts`, default none.
         public var trustedHosts: [String]

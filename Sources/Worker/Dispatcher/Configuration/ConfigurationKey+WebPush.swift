@@ -36,7 +36,8 @@ extension ConfigurationKey {
         summary: "Hosts whose addresses and ports are not checked.",
         details: """
             All others have to be public addresses, on port 443. Name a simulator here, or a push service in your own \
-            network.
+            network. HOST:PORT trusts that port alone, and 'apus check --connect' tries it in place of the large \
+            services.
             """)
     static let webPushProxy = ConfigurationKey(
         section: "webpush", name: "proxy", kind: .string, standard: .string(""), isSecret: true,

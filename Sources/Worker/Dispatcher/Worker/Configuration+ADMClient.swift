@@ -1,7 +1,7 @@
-import ADMTransport
+public import ADMTransport
 import Metrics
 import Notifications
-import ServiceClient
+public import ServiceClient
 
 /// The routes to ADM, and what authenticates them.
 struct ADMRoutes {
@@ -45,8 +45,18 @@ extension Configuration {
 }
 
 extension Configuration.ADM {
+    /// Tries whether the server can be used, without sending a message; the calling thread waits, at most 10 seconds.
+    ///
+    /// - Returns: the host and port that answered.
+    /// - Throws: `ServiceError` as `ADMProbe.check`.
+    public func checkServer() throws(ServiceError) -> String {
+        try ADMProbe.check(
+            endpoint: endpoint?.description ?? "", caFile: caFile ?? "", proxy: proxy?.revealed ?? ""
+        ).description
+    }
+
     /// The credentials, with the way to access tokens.
-    fileprivate var credentials: ADMCredentials {
+    public var credentials: ADMCredentials {
         ADMCredentials(
             clientID: clientID, clientSecret: clientSecret.revealed, tokenURL: tokenURL ?? "", caFile: caFile ?? "",
             proxy: proxy?.revealed ?? "")

@@ -1,7 +1,7 @@
 import ConnectionPool
 import Crypto
-import ServiceClient
-import WebPushTransport
+public import ServiceClient
+public import WebPushTransport
 
 extension Configuration {
     /// The client for browsers: one route for each app that pushes to them, and one source of tokens for each key.
@@ -30,7 +30,49 @@ extension Configuration {
     }
 }
 
+extension Configuration {
+    /// A host of each large service that has one for all; Microsoft's differ from region to region.
+    private static let largeServiceHosts = [
+        "fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com",
+    ]
+
+    /// The push services of browsers that can be tried.
+    ///
+    /// They are those of `trusted_hosts` that name a port. If there are none, they are the large ones, and whole names
+    /// of `known_hosts`. If no app pushes to browsers, there are none.
+    public var browserServices: [ServiceEndpoint] {
+        guard apps.contains(where: { $0.webPush != nil }) else { return [] }
+        let trusted = webPush.trustedHosts.filter { $0.split(separator: ":").count == 2 && !$0.hasPrefix(":") }
+            .compactMap { try? ServiceEndpoint($0, defaultHost: "") }
+        guard trusted.isEmpty else { return trusted }
+        let known = webPush.knownHosts.filter { !$0.hasPrefix(".") && !Self.largeServiceHosts.contains($0) }
+        return (Self.largeServiceHosts + known).map { ServiceEndpoint(host: $0) }
+    }
+
+    /// Tries whether a push service of browsers can be used, without sending a push.
+    ///
+    /// - Parameter endpoint: its host and port.
+    /// - Returns: the findings about the service.
+    /// - Throws: `ServiceError` as `WebPushProbe.check`, or if a key, a subject or the proxy is wrong.
+    public func checkBrowserService(_ endpoint: ServiceEndpoint) async throws(ServiceError) -> WebPushProbe.Report {
+        guard let client = try webPushClient() else {
+            throw ServiceError(.routeInvalid, "no app has [app.webpush]")
+        }
+        return try await WebPushProbe.check(endpoint, client)
+    }
+}
+
 extension Configuration.AppWebPush {
+    /// Signs a token with the key.
+    ///
+    /// - Returns: the public half of the key in base64url, for which browsers subscribe.
+    /// - Throws: `ServiceError` if the key cannot be read or does not sign, or the subject is wrong.
+    public func checkKey() throws(ServiceError) -> String {
+        let source = try tokenSource()
+        try WebPushProbe.sign(for: .init(name: "", tokens: source))
+        return source.key.publicKeyText
+    }
+
     /// Signs the tokens of the app.
     fileprivate func tokenSource() throws(ServiceError) -> VAPIDTokenSource {
         let key = try VAPIDKey(path: keyFile)

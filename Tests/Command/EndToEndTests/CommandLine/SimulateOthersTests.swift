@@ -26,7 +26,8 @@ struct SimulateOthersTests {
         [registry]
         url = "sqlite:registry.db"
         [webpush]
-        trusted_hosts = ["localhost"]
+        trusted_hosts = ["localhost:\(fcmPort)"]
+        ca_file = "fcm.pem"
         [[app]]
         name = "chat"
         bundle_id = "com.example.chat"

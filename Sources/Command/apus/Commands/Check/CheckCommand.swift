@@ -3,7 +3,7 @@ import Dispatcher
 /// `apus check`.
 struct CheckCommand: Command {
     private static let connect = CommandOption.flag(
-        "connect", "Also try the broker, its queues, the registry, the keys and APNs.")
+        "connect", "Also try the broker, its queues, the registry, the keys and the push services.")
     private static let showsValues = CommandOption.flag(
         "values", "Print the value of every key and its origin; passwords are redacted.")
 
@@ -20,9 +20,12 @@ struct CheckCommand: Command {
             names a file with the URL, as container platforms provide secrets.
 
             With --connect it also logs in to the broker, compares exchanges and queues, opens
-            the registry, reads the keys, and completes a TLS handshake with APNs. It sends no
-            push and creates nothing. Run 'apus topology apply' before, and create the
-            registry, for example with 'apus device add' or 'apus registry token add'.
+            the registry, reads the keys, fetches access tokens of FCM and ADM, and completes a
+            TLS handshake with each push service. Of browsers' push services it tries those of
+            webpush.trusted_hosts that name a port, or else those of Google, Mozilla and Apple
+            and of webpush.known_hosts. It sends no push and creates nothing. Run 'apus topology
+            apply' before, and create the registry, for example with 'apus device add' or 'apus
+            registry token add'.
             """,
         examples: [
             .init("apus check", "Checks apus.toml in this folder."),

@@ -34,7 +34,8 @@ enum ConnectionProbes {
     static func all(for configuration: Configuration) -> [ConnectionProbe] {
         [broker, permissions, topology, policies, registry].map { $0(configuration) }
             + configuration.apps.compactMap { app in app.apns.map { key(app.name, $0) } } + servers(configuration)
-            + FCMProbes.all(for: configuration)
+            + FCMProbes.all(for: configuration) + ADMProbes.all(for: configuration)
+            + WebPushProbes.all(for: configuration)
     }
 
     // MARK: RabbitMQ
