@@ -46,11 +46,13 @@ struct SimulateWebPushCommand: Command {
     private static let devices = CommandOption.value("devices", "N", "How many devices it gets. Default: 10.")
     private static let devicesFile = CommandOption.value(
         "devices-out", "FILE", "Write subscriptions as devices, a JSON object a line.")
+    private static let http1 = CommandOption.flag(
+        "http1", "Speak HTTP/1.1 and nothing else, for senders that do not know HTTP/2.")
     private static let firstPort = CommandOption.value(
         "port", "PORT", "The port of the first service; the others follow. Default: any free ports.")
 
     let options = [
-        firstPort, SimulateOptions.trustAnchorFile, keyFile, app, devices, devicesFile, SimulateOptions.script,
+        firstPort, http1, SimulateOptions.trustAnchorFile, keyFile, app, devices, devicesFile, SimulateOptions.script,
         SimulateOptions.faults, SimulateOptions.control, SimulateOptions.record, SimulateOptions.summary,
         SimulateOptions.latency, SimulateOptions.seed, SimulateOptions.loops, SimulateOptions.trusting, .json,
     ]
@@ -81,6 +83,9 @@ struct SimulateWebPushCommand: Command {
             for index in configuration.origins.indices {
                 configuration.origins[index].port = UInt16(clamping: first + index)
             }
+        }
+        for index in configuration.origins.indices {
+            configuration.origins[index].speaksHTTP1 = invocation.has(Self.http1)
         }
         configuration.subscriptionsPerOrigin = 1_000_000
         if let path = invocation.string(Self.keyFile) {

@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import JSON
 import PushTestKit
 import Testing
 
@@ -110,6 +111,25 @@ struct SimulateOthersTests {
                 ["simulate-adm", "--make-client", "client.toml", option, "lines"], in: folder)
             #expect(lines.exitCode == 65 && lines.errors.contains("lines: line 1"), "\(lines)")
         }
+    }
+
+    @Test("simulate-webpush speaks HTTP/1.1 if it is told so")
+    func http1() async throws {
+        let simulator = try await start([
+            "simulate-webpush", "--json", "--http1", "--trusting", "--ca-out", "webpush.pem", "--devices", "1",
+            "--devices-out", "browsers.ndjson",
+        ])
+        let device = try JSONParser().parse(try folder.read("browsers.ndjson"))
+        let endpoint = try #require(device["subscription"]?["endpoint"]?.string)
+        let answer = try await CommandRunner.run(
+            "/usr/bin/curl",
+            [
+                "--silent", "--noproxy", "*", "--cacert", "webpush.pem", "--data", "x", "--output", "/dev/null",
+                "--write-out", "%{http_version} %{response_code}", endpoint,
+            ], in: folder)
+        #expect(answer.output == "1.1 201", "\(answer)")
+        let result = await end(simulator)
+        #expect(result.exitCode == 0 && result.output.contains(#""accepted":1,"#), "\(result)")
     }
 
     @Test("The devices that simulate-webpush writes can be imported, and it says where each service is")
