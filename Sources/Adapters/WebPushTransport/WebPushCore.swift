@@ -29,6 +29,7 @@ final class WebPushCore {
     private var encryption: EncryptionPool?
     private var here: LoopBound<WebPushCore>?
     private var origins: OriginTable
+    private var recentOrigins = RecentOrigins()
     private let routes: OriginRoutes
     private var pending: [Pending?] = []
     private var freePending: [Int] = []
@@ -85,10 +86,10 @@ final class WebPushCore {
         if let end = request.token.details?.expiresAtMilliseconds, end <= WallClock.nowMilliseconds() {
             return .failure(Refusal(outcome: SubscriptionProblem.ended.outcome))
         }
-        guard let origin = WebPushOrigin(request.token) else {
+        guard let origin = origin(of: request.token) else {
             return .failure(Refusal(outcome: SubscriptionProblem.endpointInvalid.outcome))
         }
-        guard isAllowed(origin) else { return .failure(Refusal(outcome: SubscriptionProblem.endpointRefused.outcome)) }
+        guard origin.isAllowed else { return .failure(Refusal(outcome: SubscriptionProblem.endpointRefused.outcome)) }
         guard let place = place(of: origin, app: request.route, now) else {
             return .failure(Refusal(outcome: .notProcessed("too many push services are in use")))
         }
@@ -101,13 +102,18 @@ final class WebPushCore {
         return .success(EncryptionJob(push: push, content: request.content, keys: keys))
     }
 
-    private func isAllowed(_ origin: WebPushOrigin) -> Bool {
-        if configuration.trusts(host: origin.host, port: origin.port) { return true }
-        return origin.port == 443 && (configuration.isKnown(origin) || !configuration.refusesUnknownHosts)
+    private func origin(of token: borrowing DeviceToken) -> RecentOrigins.Entry? {
+        if let entry = recentOrigins.entry(of: token) { return entry }
+        guard let origin = WebPushOrigin(token) else { return nil }
+        let isKnown = configuration.isKnown(origin)
+        let isAllowed =
+            configuration.trusts(host: origin.host, port: origin.port)
+            || origin.port == 443 && (isKnown || !configuration.refusesUnknownHosts)
+        return recentOrigins.add(origin, of: token, isKnown: isKnown, isAllowed: isAllowed)
     }
 
-    private func place(of origin: WebPushOrigin, app: Int, _ now: UInt64) -> Int? {
-        let isKnown = configuration.isKnown(origin)
+    private func place(of entry: RecentOrigins.Entry, app: Int, _ now: UInt64) -> Int? {
+        let (origin, isKnown) = (entry.origin, entry.isKnown)
         let key = OriginTable.Key(app: app, audience: origin.audience)
         switch origins.place(of: key, isKnown: isKnown, nowNanoseconds: now) {
         case .found(let place): return place

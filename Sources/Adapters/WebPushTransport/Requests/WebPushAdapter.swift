@@ -102,8 +102,16 @@ enum EndpointPath {
     /// What follows the origin, without a fragment; empty, or begins with a slash or a question mark.
     static func range(in endpoint: UnsafeBufferPointer<UInt8>) -> Range<Int> {
         let afterScheme = min(schemeBytes, endpoint.count)
-        let start = endpoint[afterScheme...].firstIndex { "/?#".utf8.contains($0) } ?? endpoint.count
+        let start = endpoint[afterScheme...].firstIndex(where: begins(with:)) ?? endpoint.count
         let end = endpoint[start...].firstIndex(of: UInt8(ascii: "#")) ?? endpoint.count
         return start..<end
+    }
+
+    /// Whether a byte after the host begins the path, or what follows it.
+    static func begins(with byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): true
+        default: false
+        }
     }
 }
