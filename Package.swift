@@ -414,8 +414,8 @@ let package = Package(
             name: "apus-benchmarks",
             dependencies: [
                 "EventLoop", "Metrics", "Crypto", "PushCore", "SQLiteRegistry", "PostgresRegistry",
-                "ServiceClient", "APNsTransport", "Dispatcher", "Geography", "PushTestKit", "Notifications",
-                "ConnectionPool",
+                "ServiceClient", "APNsTransport", "FCMTransport", "WebPushTransport", "EncryptedContent", "Dispatcher",
+                "Geography", "PushTestKit", "Notifications", "ConnectionPool",
                 "Predicates", "PredicateIndex", "Essentials", "CapacityModel", "JSON",
             ],
             path: "Benchmarks/Sources/ApusBenchmarks",

@@ -1,12 +1,15 @@
 /// What can be measured, in the order in which it is.
 enum BenchmarkScenario: String, CaseIterable {
-    case client, distance, allocations, micro, matching, pipeline, subscriptions
-    case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, memory, peers, curves
+    case client, services, distance, allocations, micro, matching, pipeline, subscriptions
+    case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, bulkheads, memory, peers
+    case libraries, curves
 
     /// What it measures, in a sentence or two.
     var summary: String {
         switch self {
         case .client: "The client alone, beside h2load with the same requests, to nghttpd and to the simulator."
+        case .services:
+            "The clients of FCM and Web Push, beside the client of APNs and h2load, and beside cryptography alone."
         case .distance: "The client with APNs 25 ms and 100 ms away, beside h2load."
         case .allocations: "Allocations of memory for each push."
         case .micro: "Single steps: decoding, rendering, signing, looking up devices."
@@ -23,9 +26,12 @@ enum BenchmarkScenario: String, CaseIterable {
         case .fanout: "One event to a million devices."
         case .fairness: "Small events while a large fan-out is served."
         case .isolation: "One app while another is throttled, refused, unanswered or unreachable."
+        case .bulkheads: "One push service of an app while another is throttled, refused or unanswered."
         case .memory: "The import of a million devices, and the memory of a worker with them."
         case .peers:
             "Apus beside workers in Java, Go and Python, each alone on a processor; [peers](peers) has a table."
+        case .libraries:
+            "The clients of FCM and Web Push beside firebase-admin and pywebpush, each alone on a processor."
         case .curves: "How cost grows: devices, subscriptions, audience, payload, distance; see the charts above."
         }
     }
@@ -51,6 +57,7 @@ enum BenchmarkScenario: String, CaseIterable {
     func run(_ bench: Workbench, _ report: Report) async throws {
         switch self {
         case .client: try await ClientScenario(bench: bench, report: report).run()
+        case .services: try await ServicesScenario(bench: bench, report: report).run()
         case .distance: try await DistanceScenario(bench: bench, report: report).run()
         case .allocations: try await AllocationScenario(bench: bench, report: report).run()
         case .micro: try await MicroScenario(bench: bench, report: report).run()
@@ -65,8 +72,10 @@ enum BenchmarkScenario: String, CaseIterable {
         case .fanout: try await FanOutScenario(bench: bench, report: report).run()
         case .fairness: try await FairnessScenario(bench: bench, report: report).run()
         case .isolation: try await IsolationScenario(bench: bench, report: report).run()
+        case .bulkheads: try await BulkheadScenario(bench: bench, report: report).run()
         case .memory: try await MemoryScenario(bench: bench, report: report).run()
         case .peers: try await PeersScenario(bench: bench, report: report).run()
+        case .libraries: try await LibrariesScenario(bench: bench, report: report).run()
         case .curves: try await CurvesScenario(bench: bench, report: report).run()
         }
     }

@@ -53,6 +53,14 @@ final class Workbench {
         return await (try RunningCommand(program: path, arguments, in: temporary)).end()
     }
 
+    /// Moves this process to one processor, and with it all that it will start.
+    func move(toProcessor processor: Int) async throws {
+        let moved = try await run("/usr/bin/taskset", ["-a", "-c", "-p", "\(processor)", "\(getpid())"])
+        guard moved.exitCode == 0 else {
+            throw BenchmarkFailure(description: "two processors are needed: \(moved.output)\(moved.errors)")
+        }
+    }
+
     /// Runs a command of `apus` to its end in the folder.
     func apus(_ arguments: String...) async throws {
         let end = try await run(CommandRunner.apusPath, arguments)
@@ -121,13 +129,18 @@ extension Workbench {
 
     /// The same for any registry.
     func importDevices(_ count: Int, intoRegistry url: String, identity: (Int) -> Int) async throws {
+        try await importLines(count, intoRegistry: url) { RegisteredDevice.line($0, identity: identity($0)) }
+    }
+
+    /// Imports devices by lines for `apus device import`, each of which `line` makes from a number.
+    func importLines(_ count: Int, intoRegistry url: String, line: (Int) -> String) async throws {
         let path = folder + "/devices.ndjson"
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         guard let file = FileHandle(forWritingAtPath: path) else {
             throw BenchmarkFailure(description: "cannot write \(path)")
         }
         for start in stride(from: 0, to: count, by: 10_000) {
-            let lines = (start..<min(count, start + 10_000)).map { RegisteredDevice.line($0, identity: identity($0)) }
+            let lines = (start..<min(count, start + 10_000)).map(line)
             try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
         }
         try file.close()

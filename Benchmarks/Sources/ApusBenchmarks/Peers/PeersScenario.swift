@@ -32,7 +32,7 @@ struct PeersScenario {
     }
 
     func run() async throws {
-        try await stayOnOtherProcessor()
+        try await bench.move(toProcessor: PeerRun.otherProcessor)
         let servers = Servers(broker: try await .start(), postgreSQL: try await .start())
         defer {
             servers.broker.stop()
@@ -46,15 +46,6 @@ struct PeersScenario {
             }
         }
         for line in PeersTable(of: report.results).text.split(separator: "\n") { Report.show(String(line)) }
-    }
-
-    /// Moves this process and all that it will start to the other processor.
-    private func stayOnOtherProcessor() async throws {
-        let moved = try await bench.run(
-            "/usr/bin/taskset", ["-a", "-c", "-p", "\(PeerRun.otherProcessor)", "\(getpid())"])
-        guard moved.exitCode == 0 else {
-            throw BenchmarkFailure(description: "two processors are needed: \(moved.output)\(moved.errors)")
-        }
     }
 
     // MARK: Steps

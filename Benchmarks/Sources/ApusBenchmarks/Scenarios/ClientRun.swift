@@ -45,15 +45,16 @@ struct ClientRun {
         let content = PushContent(
             payload: payload, topic: Workbench.bundleID, pushType: .alert, priority: .immediate,
             expirationSeconds: nil, collapseID: nil)
-        let load = PushLoad(client: client, content: content, token: deviceToken, window: window)
+        let load = PushLoad(transport: client, content: content, tokens: [deviceToken], window: window)
         client.start(handler: load)
         return (client, load, metrics)
     }
 
     /// What a number of pushes cost, from the first connection to the last answer.
-    func measure(count: Int, connections: Int) async throws -> LoadTool.Figures {
-        let (client, load, _) = try start(
-            connections: connections, window: ClientScenario.streams * connections)
+    func measure(
+        count: Int, connections: Int, streams: Int = ClientScenario.streams
+    ) async throws -> LoadTool.Figures {
+        let (client, load, _) = try start(connections: connections, streams: streams, window: streams * connections)
         let figures = try await Self.measure(load, count: count)
         await client.close()
         return figures

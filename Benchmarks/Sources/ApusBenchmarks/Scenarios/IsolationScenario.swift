@@ -84,7 +84,7 @@ struct IsolationScenario {
             connections: limit.connections)
         try await bench.apus("topology", "apply")
         try await bench.publish(Self.load(devices), to: broker)
-        return try await emptyQueue(eventCount: devices.count)
+        return try await bench.emptyQueue(Self.accepted, eventCount: devices.count)
     }
 
     /// Every fifth event is for the other app, in runs.
@@ -96,19 +96,6 @@ struct IsolationScenario {
             if position < eventsBetween { return RegisteredDevice.message(start + position) }
             return LoadMessage(routingKey: "push.requested", body: otherEvent(start + position - eventsBetween))
         }
-    }
-
-    /// Lets a worker push for the app that is well, and tells how fast it did once it had begun.
-    private func emptyQueue(eventCount: Int) async throws -> Double {
-        let worker = try WorkerProcess(in: bench.temporary)
-        func accepted() async throws -> Int { try await worker.metric("apus_pushes_total", Self.accepted) }
-        try await worker.wait("the first push") { try await accepted() > 0 }
-        let clock = ContinuousClock()
-        let (start, before) = (clock.now, try await accepted())
-        try await worker.wait("all pushes of the app that is well") { try await accepted() >= eventCount }
-        let seconds = start.duration(to: clock.now).seconds
-        await worker.drain(seconds: 10)
-        return Double(eventCount - before) / seconds
     }
 
     private static func otherEvent(_ number: Int) -> String {

@@ -1,6 +1,4 @@
-import APNsTransport
 import Notifications
-import ServiceClient
 import Synchronization
 
 /// Sends pushes through a client, with a number of them out at any time, and waits for the last answer.
@@ -13,15 +11,23 @@ final class PushLoad: PushTransportHandler {
     }
 
     private let state = Mutex(State())
-    private let client: APNsClient
-    private let request: PushRequest
+    private let transport: any PushTransport
+    private let content: PushContent
+    private let tokens: [DeviceToken]
     private let window: Int
 
-    init(client: APNsClient, content: PushContent, token: DeviceToken, window: Int) {
-        self.client = client
+    /// Creates a load for the first route of a transport.
+    ///
+    /// - Parameters:
+    ///   - transport: what sends; the load has to be its handler.
+    ///   - content: the content of all pushes.
+    ///   - tokens: the devices, which get pushes in turn; at least one.
+    ///   - window: how many pushes are out at any time.
+    init(transport: any PushTransport, content: PushContent, tokens: [DeviceToken], window: Int) {
+        self.transport = transport
+        self.content = content
+        self.tokens = tokens
         self.window = window
-        request = PushRequest(
-            identifier: 0, route: 0, token: token, apnsID: APNsIdentifier(high: 0, low: 0), content: content)
     }
 
     /// Sends this many, and says how many were accepted; one run at a time.
@@ -42,20 +48,23 @@ final class PushLoad: PushTransportHandler {
         var batch: [PushRequest] = []
         batch.reserveCapacity(count)
         for index in first..<first + count {
-            var next = request
-            next.identifier = UInt64(index)
             // Each push has an identifier of its own, as in earnest: it is what HPACK cannot compress.
-            next.apnsID = APNsIdentifier(
+            let identifier = APNsIdentifier(
                 high: UInt64(index) &* 0x9E37_79B9_7F4A_7C15, low: UInt64(index) &* 0xC2B2_AE3D_27D4_EB4F)
-            batch.append(next)
+            batch.append(
+                PushRequest(
+                    identifier: UInt64(index), route: 0, token: tokens[index % tokens.count], apnsID: identifier,
+                    content: content))
         }
-        client.send(batch)
+        transport.send(batch)
     }
 
     func pushesEnded(_ results: [PushResult]) {
         let (continuation, accepted) = state.withLock { state in
             for result in results {
-                if case .answered(let answer) = result.outcome, answer.status == 200 { state.accepted += 1 }
+                if case .answered(let answer) = result.outcome, (200..<300).contains(answer.status) {
+                    state.accepted += 1
+                }
             }
             state.toEnd -= results.count
             return (state.toEnd == 0 ? state.continuation.take() : nil, state.accepted)

@@ -13,6 +13,13 @@ enum RegisteredDevice {
         TestDevices.importLine(index, token: TestDevices.token(index), TestDevices.membership(identity))
     }
 
+    /// The same for an Android, which FCM reaches.
+    static func androidLine(_ index: Int, identity: Int) -> String {
+        let (name, token) = (TestDevices.name(index), "device:" + TestDevices.token(index))
+        return #"{"deviceId":"\#(name)","platform":"GCM","token":"\#(token)","app":"chat","#
+            + TestDevices.membership(identity) + "}"
+    }
+
     /// An event for `apus publish --file`.
     static func event(_ index: Int, syncCount: Int) -> String {
         TestEvents.datasetChanged(

@@ -30,6 +30,25 @@ extension WorkerProcess {
 }
 
 extension Workbench {
+    /// Lets a new worker empty a queue, and tells how fast pushes of one kind were once they had begun.
+    ///
+    /// - Parameters:
+    ///   - label: part of the labels of the pushes that count, which are those that are well.
+    ///   - eventCount: how many of them there are.
+    /// - Returns: how many there were in a second.
+    /// - Throws: `BenchmarkFailure` if they do not end in time.
+    func emptyQueue(_ label: String, eventCount: Int) async throws -> Double {
+        let worker = try WorkerProcess(in: temporary)
+        func accepted() async throws -> Int { try await worker.metric("apus_pushes_total", label) }
+        try await worker.wait("the first push") { try await accepted() > 0 }
+        let clock = ContinuousClock()
+        let (start, before) = (clock.now, try await accepted())
+        try await worker.wait("all pushes that are well") { try await accepted() >= eventCount }
+        let seconds = start.duration(to: clock.now).seconds
+        await worker.drain(seconds: 10)
+        return Double(eventCount - before) / seconds
+    }
+
     /// Starts a worker on a full queue, waits until that many pushes were accepted, and ends it.
     ///
     /// - Parameters:

@@ -1,34 +1,41 @@
-internal import EncryptedContent
+public import EncryptedContent
 internal import EventLoop
-import Notifications
-internal import ServiceClient
+public import Notifications
+public import ServiceClient
 internal import Synchronization
 
 /// A message to encrypt.
-struct EncryptionJob: Sendable {
+public struct EncryptionJob: Sendable {
     /// The number by which the sender knows its push.
-    let push: Int
+    public let push: Int
     /// What is encrypted is its payload.
-    let content: PushContent
+    public let content: PushContent
     /// Whom it is for.
-    let keys: WebPushKeys
+    public let keys: WebPushKeys
+
+    /// Creates a job.
+    public init(push: Int, content: PushContent, keys: WebPushKeys) {
+        self.push = push
+        self.content = content
+        self.keys = keys
+    }
 }
 
 /// How a job ended.
-struct EncryptionResult: Sendable {
+public struct EncryptionResult: Sendable {
     /// The number of the push.
-    let push: Int
+    public let push: Int
     /// The body of the request, or why there is none.
-    let body: Result<[UInt8], EncryptedContentError>
+    public let body: Result<[UInt8], EncryptedContentError>
 }
 
 /// Encrypts messages on threads of its own, because each costs as much as sending dozens of requests.
 ///
 /// Jobs wait in one bounded queue, in chunks. Each thread has OpenSSL's handles of its own, takes a chunk at a time,
 /// and hands its results over together.
-final class EncryptionPool: Sendable {
+public final class EncryptionPool: Sendable {
     /// How many jobs a thread takes at a time: a few milliseconds of work.
-    static let chunkJobs = 32
+    public static let chunkJobs = 32
 
     private struct State {
         var chunks: [ArraySlice<EncryptionJob>] = []
@@ -63,7 +70,7 @@ final class EncryptionPool: Sendable {
     ///   - waitingMaximum: how many jobs may wait.
     ///   - deliver: takes results, on one of the threads.
     /// - Throws: `ServiceError` with `systemFailed` if there is no thread or no memory.
-    init(
+    public init(
         threadCount: Int, waitingMaximum: Int, deliver: @escaping @Sendable ([EncryptionResult]) -> Void
     ) throws(ServiceError) {
         var workers: [LoopBound<MessageEncryptor>] = []
@@ -85,7 +92,7 @@ final class EncryptionPool: Sendable {
     /// Adds jobs, as many as there is room for; any thread may.
     ///
     /// - Returns: how many of the first were taken; each of them gets exactly one result.
-    func submit(_ jobs: [EncryptionJob]) -> Int {
+    public func submit(_ jobs: [EncryptionJob]) -> Int {
         let (taken, woken) = state.withLock { state -> (Int, [Int]) in
             guard !state.isClosed else { return (0, []) }
             let taken = min(jobs.count, max(0, waitingMaximum - state.waiting))
@@ -130,7 +137,7 @@ final class EncryptionPool: Sendable {
     /// Drops the jobs that wait, and ends the threads when they have finished their chunks; a second call does nothing.
     ///
     /// Must not be called on one of the threads.
-    func close() {
+    public func close() {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }
             (state.chunks, state.first, state.waiting) = ([], 0, 0)

@@ -1,7 +1,7 @@
 import Glibc
 import JSON
 
-/// A running `apus simulate`.
+/// A running `apus simulate`, `apus simulate-fcm` or `apus simulate-webpush`.
 public final class SimulatorProcess: Sendable {
     /// The identifier of the key that it expects.
     public static let keyID = "ABC123DEFG"
@@ -31,11 +31,48 @@ public final class SimulatorProcess: Sendable {
         in folder: TemporaryFolder, anchor: String = "anchor.pem", _ arguments: [String]
     ) async throws -> SimulatorProcess {
         let isKeyThere = access("\(folder.path)/key.p8", R_OK) == 0
-        let command = try RunningCommand(
+        return try await start(
+            "simulate",
             [
-                "simulate", "--json", "--listen", "127.0.0.1:0", "--control", "0", "--ca-out", anchor,
-                isKeyThere ? "--key-file" : "--make-key", "key.p8", "--key-id", keyID, "--team-id", teamID,
+                "--listen", "127.0.0.1:0", "--ca-out", anchor, isKeyThere ? "--key-file" : "--make-key", "key.p8",
+                "--key-id", keyID, "--team-id", teamID,
             ] + arguments, in: folder)
+    }
+
+    /// Starts `apus simulate-fcm`, and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - folder: where it runs. It takes the service account `account.json` there, and makes it if there is none.
+    ///   - anchor: the file that gets its certificate.
+    ///   - arguments: further arguments, see `apus simulate-fcm --help`.
+    /// - Returns: the simulator, which gives out access tokens at `/token`.
+    /// - Throws: an error with its output if it does not start.
+    public static func startFCM(
+        in folder: TemporaryFolder, anchor: String = "fcm.pem", _ arguments: [String]
+    ) async throws -> SimulatorProcess {
+        try await start(
+            "simulate-fcm",
+            ["--listen", "127.0.0.1:0", "--ca-out", anchor, "--make-account", "account.json"] + arguments, in: folder)
+    }
+
+    /// Starts `apus simulate-webpush`, and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - folder: where it runs.
+    ///   - anchor: the file that gets its certificate.
+    ///   - arguments: further arguments, see `apus simulate-webpush --help`.
+    /// - Returns: the simulator with the port of its first service, the plain one, at `localhost`.
+    /// - Throws: an error with its output if it does not start.
+    public static func startWebPush(
+        in folder: TemporaryFolder, anchor: String = "webpush.pem", _ arguments: [String]
+    ) async throws -> SimulatorProcess {
+        try await start("simulate-webpush", ["--ca-out", anchor] + arguments, in: folder)
+    }
+
+    private static func start(
+        _ name: String, _ arguments: [String], in folder: TemporaryFolder
+    ) async throws -> SimulatorProcess {
+        let command = try RunningCommand([name, "--json", "--control", "0"] + arguments, in: folder)
         try await command.wait(for: "\n", in: \.output)
         let line = command.output.split(separator: "\n").first ?? ""
         guard let port = PortNumber.after(#""port":"#, in: line),
