@@ -62,6 +62,13 @@ enum BenchmarkDocuments {
             figure: "pushes_per_second_client_simulator_1_connection",
             reference: "h2load"),
         Row(
+            text: "processor time of a push to FCM", figure: "cpu_per_push_services_fcm_1_connection", unit: " µs",
+            reference: "a push to APNs"),
+        Row(
+            text: "pushes a second to FCM, on one processor",
+            figure: LibrariesReport.name("pushes_per_second", beside: .firebaseAdmin),
+            reference: "[firebase-admin](Benchmarks/peers)"),
+        Row(
             text: "events a second, from the queue to a push each", figure: "events_per_second_worker_one_to_one",
             reference: "a consumer in C that pushes nothing"),
         Row(
@@ -89,10 +96,11 @@ enum BenchmarkDocuments {
 
     // MARK: The workers of others
 
-    /// The table of the scenario `peers`.
+    /// The tables of the scenarios `peers` and `libraries`.
     static func peers(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
         let newest = try newest(results)
         return "\(newest.date), commit \(newest.commit), \(newest.machine).\n\n\(PeersTable(of: results).text)"
+            + "\n\(LibrariesReport.table(of: results))"
     }
 
     // MARK: All figures
