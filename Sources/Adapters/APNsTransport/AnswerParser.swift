@@ -85,7 +85,7 @@ extension AnswerMeaning {
         case (403, "BadEnvironmentKeyIdInToken"): self = .authorizationRefused
         case (403, let reason) where reason.hasSuffix("ProviderToken"): self = .authorizationRefused
         case (503, "Shutdown"): self = .shutdownAnnounced
-        case (429, "TooManyProviderTokenUpdates"): self = .connectionThrottled
+        case (429, "TooManyProviderTokenUpdates"): self = .connectionSuspect
         case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"), (410, _), (429, "TooManyRequests"):
             self = .tokenBlamed
         default: self = []

@@ -67,8 +67,9 @@ final class FCMAdapter: ServiceAdapter {
         case (401, FCMReason.thirdPartyAuthentication), (403, FCMReason.senderMismatch),
             (404, FCMReason.unregistered):
             []
-        case (401, _): [.authorizationRefused, .authorizationExpired]
-        case (403, _), (404, _), (400, FCMReason.projectUnknown): .authorizationRefused
+        // They end the pushes of the whole account, so the next attempt goes over another connection.
+        case (401, _): [.authorizationRefused, .authorizationExpired, .connectionSuspect]
+        case (403, _), (404, _), (400, FCMReason.projectUnknown): [.authorizationRefused, .connectionSuspect]
         default: []
         }
     }

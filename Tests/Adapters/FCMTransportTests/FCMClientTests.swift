@@ -68,6 +68,23 @@ struct FCMClientTests {
         }
     }
 
+    @Test("A connection that refuses everything is replaced, so that it does not hold the account")
+    func wedged() async throws {
+        let faults = try Self.faults(#"{"fault":"wedge","after":50,"times":1}"#)
+        try await FCMClientFixture.run(faults: faults) { fixture in
+            var sent = 0
+            // One at a time, as a worker tries an account that was refused.
+            while sent < 200 {
+                sent += 1
+                try fixture.send([sent])
+                _ = await fixture.dispositions(count: sent)
+            }
+            let dispositions = await fixture.dispositions(count: sent)
+            #expect(dispositions.values.contains(.keyRejected(reason: "ACCESS_TOKEN_EXPIRED")))
+            #expect(dispositions[200] == .accepted)
+        }
+    }
+
     @Test("A silent service is no answer: the messages may be duplicates, and are told apart from those never sent")
     func silent() async throws {
         let script = try TargetScript(parsing: Array(#"{"token":"device:9","answer":"lose","times":1}"#.utf8))

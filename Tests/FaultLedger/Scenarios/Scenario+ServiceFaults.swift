@@ -5,8 +5,6 @@ extension Scenario {
     static let serviceFaultSeconds = 8.0
 
     /// What FCM and browsers' services can do wrong as APNs can, whose table has each by itself.
-    ///
-    /// Only APNs ties a connection to a credential, so connections that take none any more (`wedge`) are its alone.
     static func faults(of service: ServiceKind) -> [Scenario] {
         connectionFaults(of: service) + answerFaults(of: service) + [.restart(of: service)]
     }
@@ -61,6 +59,9 @@ extension Scenario {
                     #"{"fault":"window","probability":0.7,"bytes":2000,"add":500,"every_ms":100}"#,
                     #"{"fault":"goaway","probability":0.01}"#,
                 ]),
+            fault(
+                service, "wedge", "connections that refuse every request from some moment on",
+                [#"{"fault":"wedge","probability":0.01}"#]),
             fault(
                 service, "certificate", "connections show somebody else's certificate",
                 [#"{"fault":"certificate","probability":0.8}"#, #"{"fault":"goaway","probability":0.02}"#]),

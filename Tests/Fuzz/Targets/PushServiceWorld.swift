@@ -222,7 +222,7 @@ struct PushServiceWorld: ~Copyable {
             try replaceFaulty(number)
         }
         if !isWaiting { try end(answer, slot, number, stream) }
-        if meaning.contains(.connectionThrottled), peers[number]?.hasAccepted == true { try replaceFaulty(number) }
+        if meaning.contains(.connectionSuspect), peers[number]?.hasAccepted == true { try replaceFaulty(number) }
     }
 
     private mutating func end(

@@ -213,7 +213,7 @@ final class EndpointPool {
                 || meaning.contains(.shutdownAnnounced) && isGivenBack(stream, by: connection, after: full.reason)
             if !isWaiting { end(connection, stream, full, meaning) }
             // One on which nothing was ever accepted is kept: the next would fare no better.
-            if meaning.contains(.connectionThrottled), connection.hasAccepted {
+            if !isWaiting, meaning.contains(.connectionSuspect), connection.hasAccepted {
                 replaceFaulty(connection, after: full.reason)
             }
         }
@@ -239,7 +239,7 @@ final class EndpointPool {
         let ended = pool.answered(
             stream: stream, of: connection.number, provesToken: isAuthorized, nowNanoseconds: loop.nowNanoseconds)
         guard let ended else { return }
-        if isAuthorized { connection.hasProvenAuthorization = true } else { refusal = answer.reason }
+        noteAuthorization(connection, isAccepted: isAuthorized, answer.reason)
         if let rejections, answer.status != 200 || kind == .quarantine, let request = requests[ended.push] {
             if answer.status == 200 {
                 rejections.accepted(request.token)
@@ -249,6 +249,22 @@ final class EndpointPool {
         }
         report(push: ended.push, .answered(answer), submittedNanoseconds: ended.submittedNanoseconds)
         if ended.isLastOfDraining, let close = pool.connectionToClose(after: connection.number) { perform([close]) }
+    }
+
+    /// Notes what an answer says of the authorization.
+    ///
+    /// A service that judges each request by itself may do so wrongly at one of its servers: a connection that refuses
+    /// many in a row is replaced, so that the next attempt reaches another. APNs ends such connections by itself.
+    private func noteAuthorization(_ connection: PooledConnection, isAccepted: Bool, _ reason: String) {
+        guard !isAccepted else {
+            connection.hasProvenAuthorization = true
+            connection.refusalsInARow = 0
+            return
+        }
+        refusal = reason
+        connection.refusalsInARow += 1
+        guard !adapter.bindsConnections, connection.refusalsInARow == pool.limits.tokenRefusalsMaximum else { return }
+        replaceFaulty(connection, after: reason)
     }
 
     /// The authorization was refused, and the push is worth another try.

@@ -26,6 +26,8 @@ final class PooledConnection {
     var authorizationGeneration: UInt64 = 0
     /// Whether an answer has shown that the peer accepts our authorization.
     var hasProvenAuthorization = false
+    /// How many answers in a row have refused our authorization.
+    var refusalsInARow = 0
     /// Whether a push was accepted on it.
     var hasAccepted = false
     /// Whether the connection is being replaced because of its answers.

@@ -76,8 +76,8 @@ public struct AnswerMeaning: OptionSet, Sendable {
     public static let connectionWedged = AnswerMeaning(rawValue: 4)
     /// The server is shutting down, and did not look at the push.
     public static let shutdownAnnounced = AnswerMeaning(rawValue: 8)
-    /// The connection is throttled, and others are not.
-    public static let connectionThrottled = AnswerMeaning(rawValue: 16)
+    /// The fault may be the connection's, or of the server behind it: another may fare better.
+    public static let connectionSuspect = AnswerMeaning(rawValue: 16)
     /// The device token is to blame, so that the next push to it will likely be rejected, too.
     public static let tokenBlamed = AnswerMeaning(rawValue: 32)
 

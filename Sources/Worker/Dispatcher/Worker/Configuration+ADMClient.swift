@@ -24,7 +24,8 @@ extension Configuration {
         do throws(ServiceError) {
             for app in apps {
                 guard let adm = app.adm else { continue }
-                let log = AccessTokenLog(account: adm.clientID, logger: logger, metrics: metrics)
+                let log = AccessTokenLog(
+                    account: adm.clientID, settings: "client_id and client_secret", logger: logger, metrics: metrics)
                 let source = try AccessTokenSource(
                     credentials: adm.credentials, name: "adm-tokens", ended: { log.ended($0) })
                 result.tokenSources.append(source)

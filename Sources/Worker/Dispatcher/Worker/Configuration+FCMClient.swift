@@ -39,7 +39,8 @@ extension Configuration {
                 if let shared = sources[file] {
                     source = shared
                 } else {
-                    let log = AccessTokenLog(account: account.email, logger: logger, metrics: metrics)
+                    let log = AccessTokenLog(
+                        account: account.email, settings: "service_account_file", logger: logger, metrics: metrics)
                     source = try AccessTokenSource(file: file, name: "fcm-tokens", ended: { log.ended($0) })
                     sources[file] = source
                 }
@@ -101,14 +102,17 @@ extension Configuration.FCM {
 /// Counts and logs the fetches of one account's access tokens.
 struct AccessTokenLog: Sendable {
     private let account: String
+    /// The settings that an operator has to check if the account is refused.
+    private let settings: String
     private let logger: Logger
     private let granted: Counter
     private let failed: Counter
     private let refused: Counter
 
     /// Registers the counters.
-    init(account: String, logger: Logger, metrics: MetricsRegistry) {
+    init(account: String, settings: String, logger: Logger, metrics: MetricsRegistry) {
         self.account = account
+        self.settings = settings
         self.logger = logger
         func counter(_ result: String) -> Counter {
             metrics.counter(
@@ -130,7 +134,7 @@ struct AccessTokenLog: Sendable {
             (failure.isRefusal ? refused : failed).add()
             let hint =
                 failure.isRefusal
-                ? "check service_account_file, the account and this machine's clock; it is tried again every minute"
+                ? "check \(settings), the account and this machine's clock; it is tried again every minute"
                 : "it is tried again; a token that is there stays in use until it expires"
             logger.log(
                 failure.isRefusal ? .error : .warning, "push.access-token.failed",
