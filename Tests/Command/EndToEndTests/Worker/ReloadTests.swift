@@ -64,7 +64,10 @@ struct ReloadTests {
         try await rest
         let accepted = try await fixture.accepted(reachingDevices: 600)
         #expect(accepted.count == 600)
-        #expect(try await worker.metric("apus_pushes_total", "outcome=\"accepted\"") == 600)
+        // The simulator has accepted a push before the worker reads so.
+        try await eventually("all pushes to be counted", equals: 600) {
+            try await worker.metric("apus_pushes_total", "outcome=\"accepted\"")
+        }
         try await eventually("all deliveries to be settled", equals: 0) {
             try await worker.metric("apus_unacknowledged_deliveries")
         }
