@@ -50,9 +50,10 @@ final class ADMMessageLog: Sendable {
         var summary = state.withLock { state in
             var summary = state.summary
             summary.recordsLost = state.writer.lostCount
-            summary.answers = state.answers.map { answer, count in
-                ADMSummary.AnswerCount(status: answer.status, reason: answer.reason, count: count)
-            }.sorted { ($1.count, $0.status, $0.reason ?? "") < ($0.count, $1.status, $1.reason ?? "") }
+            summary.answers.add(
+                state.answers.map { answer, count in
+                    AnswerCount(status: answer.status, reason: answer.reason, count: count)
+                })
             return summary
         }
         (summary.distinctMessages, summary.isMessageCountComplete) = identifiers.count
@@ -93,7 +94,7 @@ final class ADMMessageLog: Sendable {
             ADMRecordLine.append(
                 judgement, isDuplicate: isDuplicate, timeMilliseconds: nowMilliseconds,
                 timeMicroseconds: WallClock.nowMicroseconds(), payload: payload, to: &state.writer.lines)
-            // Whoever has the answer finds the line; a message is rare enough for a write of its own.
+            // The line is in the file before the answer leaves; messages are rare enough for a write each.
             state.writer.write()
         }
     }

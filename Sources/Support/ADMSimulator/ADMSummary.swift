@@ -1,17 +1,8 @@
 import JSON
+public import PushServiceSimulator
 
 /// The numbers of a simulator of ADM.
 public struct ADMSummary: Sendable, Equatable {
-    /// How often one answer was given.
-    public struct AnswerCount: Sendable, Hashable {
-        /// The HTTP status.
-        public var status: Int
-        /// Amazon's reason; nil for acceptance, and for answers without a word of Amazon's.
-        public var reason: String?
-        /// How many messages were answered so.
-        public var count: Int
-    }
-
     /// Messages that were judged, answered or not.
     public var judged = 0
     /// Messages that were accepted, duplicates and those with a lost answer included.

@@ -69,7 +69,7 @@ extension Environment {
         return record.deadTokens
     }
 
-    /// Takes the books together: the publisher's, the simulators', and what is left in the queues.
+    /// Compares the publisher's book with the simulators' records and with what is left in the queues.
     func closeBooks() async throws -> Ledger {
         var ledger = try openBooks()
         let destruction = state.withLock { ($0.destroyedMaximum, $0.destroyedBeforeMilliseconds) }

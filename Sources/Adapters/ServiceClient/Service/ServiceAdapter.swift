@@ -33,7 +33,7 @@ public protocol ServiceAdapter: AnyObject {
     /// The name that the service gave to an accepted push.
     ///
     /// - Parameter body: the body of the answer, at most `PartialAnswer.bodyBytesMaximum` bytes.
-    /// - Returns: the name; nil if the service gives none, or nobody asks for it.
+    /// - Returns: the name; nil if the service gives none, or the adapter was not told to read it.
     func messageName(in body: [UInt8]) -> String?
 
     /// Reads an answer whose status is none of the accepted ones.

@@ -11,7 +11,7 @@ public struct FCMMessage: Sendable {
 
     /// The time to live counts from the moment of sending.
     private let timeToLive: TimeToLive
-    /// What comes after the target and the time to live.
+    /// All members of the message but the target and the time to live, which differ between pushes.
     private let payload: [UInt8]
     private let priority: FCMPriority
     private let collapseKey: String?

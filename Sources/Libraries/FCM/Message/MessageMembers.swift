@@ -48,7 +48,7 @@ struct MessageMembers {
         }
     }
 
-    /// Writes what comes after the target and the time to live, as `FCMMessage` of the transport wants it.
+    /// Writes all members but the target and the time to live, which the transport's `FCMMessage` puts before them.
     func payload(priority: FCMPriority, collapseKey: String?) -> [UInt8] {
         var writer = JSONWriter(capacityBytes: 1_024)
         writer.beginObject()

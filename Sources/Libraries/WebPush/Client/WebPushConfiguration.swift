@@ -12,7 +12,7 @@ public struct WebPushConfiguration: Sendable {
     public var name: String
     /// The key that subscriptions are bound to.
     public var key: VAPIDKey
-    /// How push services reach whoever runs this server: a `mailto:` or `https:` URL with a public host.
+    /// How a push service reaches the operator of this server: a `mailto:` or `https:` URL with a public host.
     public var subject: String
     /// Whether pushes go only to the services of Chrome, Firefox, Safari and Edge, and to trusted hosts.
     public var allowsOnlyLargeServices = false

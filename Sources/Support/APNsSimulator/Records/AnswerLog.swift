@@ -86,8 +86,7 @@ final class AnswerLog {
         summary.answered = counts.reduce(0, +)
         summary.accepted = counts[AnswerCatalog.accepted]
         summary.answers = zip(catalog.answers, counts).filter { $0.1 > 0 }.map { prepared, count in
-            SimulatorSummary.AnswerCount(
-                status: prepared.answer.status, reason: prepared.answer.reason, count: count)
+            AnswerCount(status: prepared.answer.status, reason: prepared.answer.reason, count: count)
         }
         return summary
     }

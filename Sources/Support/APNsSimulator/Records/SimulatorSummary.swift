@@ -1,17 +1,7 @@
-import PushServiceSimulator
+public import PushServiceSimulator
 
 /// The counts of the simulator's requests and answers.
 public struct SimulatorSummary: Sendable, Equatable {
-    /// How often one answer was given.
-    public struct AnswerCount: Sendable, Equatable {
-        /// The HTTP status.
-        public var status: Int
-        /// The reason, nil if the push was accepted.
-        public var reason: String?
-        /// How many requests were answered so.
-        public var count: Int
-    }
-
     /// Requests that were answered.
     public var answered = 0
     /// Pushes that were accepted, duplicates included.
@@ -89,15 +79,6 @@ public struct SimulatorSummary: Sendable, Equatable {
         recordsLost += other.recordsLost
         concurrentStreamsMaximum = max(concurrentStreamsMaximum, other.concurrentStreamsMaximum)
         unauthenticatedStreamsMaximum = max(unauthenticatedStreamsMaximum, other.unauthenticatedStreamsMaximum)
-        for answer in other.answers { add(answer) }
-        answers.sort { ($1.count, $0.status, $0.reason ?? "") < ($0.count, $1.status, $1.reason ?? "") }
-    }
-
-    private mutating func add(_ answer: AnswerCount) {
-        if let index = answers.firstIndex(where: { $0.status == answer.status && $0.reason == answer.reason }) {
-            answers[index].count += answer.count
-        } else {
-            answers.append(answer)
-        }
+        answers.add(other.answers)
     }
 }

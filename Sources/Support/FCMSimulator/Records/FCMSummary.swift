@@ -2,16 +2,6 @@ public import PushServiceSimulator
 
 /// The counts of the requests and answers of a simulator of FCM.
 public struct FCMSummary: Sendable, Equatable {
-    /// How often one answer was given.
-    public struct AnswerCount: Sendable, Equatable {
-        /// The HTTP status.
-        public var status: Int
-        /// FCM's code, or the name of the refusal; nil if the message was accepted.
-        public var reason: String?
-        /// How many messages were answered so.
-        public var count: Int
-    }
-
     /// Messages that were answered by the rules; answers of faults are counted as faults alone.
     public var answered = 0
     /// Messages that were accepted, duplicates included.
@@ -79,15 +69,6 @@ public struct FCMSummary: Sendable, Equatable {
         delayed += other.delayed
         recordsLost += other.recordsLost
         serving.add(other.serving)
-        for answer in other.answers { add(answer) }
-        answers.sort { ($1.count, $0.status, $0.reason ?? "") < ($0.count, $1.status, $1.reason ?? "") }
-    }
-
-    private mutating func add(_ answer: AnswerCount) {
-        if let index = answers.firstIndex(where: { $0.status == answer.status && $0.reason == answer.reason }) {
-            answers[index].count += answer.count
-        } else {
-            answers.append(answer)
-        }
+        answers.add(other.answers)
     }
 }

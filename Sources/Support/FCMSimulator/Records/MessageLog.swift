@@ -58,7 +58,7 @@ final class MessageLog {
         summary.delayed = delayed
         summary.recordsLost = writer.lostCount
         summary.answers = counts.map { answer, count in
-            FCMSummary.AnswerCount(status: answer.status, reason: answer.reason, count: count)
+            AnswerCount(status: answer.status, reason: answer.reason, count: count)
         }
         return summary
     }

@@ -58,7 +58,7 @@ final class PushLog {
         summary.answered = counts.values.reduce(0, +)
         summary.recordsLost = writer.lostCount
         summary.answers = counts.map { answer, count in
-            WebPushSummary.AnswerCount(status: answer.status, reason: answer.reason, count: count)
+            AnswerCount(status: answer.status, reason: answer.reason, count: count)
         }
         summary.accepted = summary.count(nil)
         return summary

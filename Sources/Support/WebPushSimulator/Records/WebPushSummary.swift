@@ -3,16 +3,6 @@ public import PushServiceSimulator
 
 /// The counts of one origin, or of all origins of a simulator.
 public struct WebPushSummary: Sendable, Equatable {
-    /// How often one answer was given.
-    public struct AnswerCount: Sendable, Equatable {
-        /// The HTTP status.
-        public var status: Int
-        /// The name of the refusal; nil if the message was accepted.
-        public var reason: String?
-        /// How many pushes were answered so.
-        public var count: Int
-    }
-
     /// Pushes that were answered by the rules; answers of faults are counted as faults alone.
     public var answered = 0
     /// Pushes that were accepted, duplicates included.
@@ -69,16 +59,7 @@ public struct WebPushSummary: Sendable, Equatable {
         for count in Self.counts { self[keyPath: count.path] += other[keyPath: count.path] }
         isMessageCountComplete = isMessageCountComplete && other.isMessageCountComplete
         serving.add(other.serving)
-        for answer in other.answers { add(answer) }
-        answers.sort { ($1.count, $0.status, $0.reason ?? "") < ($0.count, $1.status, $1.reason ?? "") }
-    }
-
-    private mutating func add(_ answer: AnswerCount) {
-        if let index = answers.firstIndex(where: { $0.status == answer.status && $0.reason == answer.reason }) {
-            answers[index].count += answer.count
-        } else {
-            answers.append(answer)
-        }
+        answers.add(other.answers)
     }
 }
 
