@@ -121,7 +121,8 @@ final class PublisherCore {
                 do throws(AMQPError) {
                     number = try session.publish(
                         AMQPMessage(publishing: message.message, user: connection.endpoint.user),
-                        exchange: message.exchange, routingKey: message.routingKey, isMandatory: true)
+                        exchange: message.exchange, routingKey: message.routingKey,
+                        isMandatory: !message.isOptional)
                 } catch  where error.code == .invalid {
                     waiting.removeFirst()
                     end(message.identifier, .rejected(error.message))
@@ -166,7 +167,7 @@ final class PublisherCore {
             metrics.confirmed(afterNanoseconds: now &- published.publishedNanoseconds)
             let identifier = published.message.identifier
             watchRefusals(of: published.message, outcome, nowNanoseconds: now)
-            if outcome.failure != nil, !outcome.isReturned,
+            if outcome.failure != nil, !outcome.isReturned, !published.message.isOptional,
                 let delay = refused.refused(identifier, nowNanoseconds: now)
             {
                 publishAgain(published.message, afterNanoseconds: delay)

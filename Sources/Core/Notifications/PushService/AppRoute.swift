@@ -16,6 +16,8 @@ public final class AppRoute: Sendable {
     public let service: PushService
     /// The header `apns-topic` without a suffix.
     public let bundleID: String
+    /// What the backend of the app wants to hear of its pushes.
+    public let outcomes: OutcomeSelection
     /// The transport's routes by the place of their platform; nil for platforms that the route does not serve.
     private let transportRoutes: [Int?]
 
@@ -27,10 +29,13 @@ public final class AppRoute: Sendable {
     ///   - service: the push service.
     ///   - bundleID: the header `apns-topic` without a suffix.
     ///   - transportRoutes: the transport's route to each platform that is served.
+    ///   - outcomes: what the backend of the app wants to hear of its pushes.
     public init(
-        index: Int, name: String, service: PushService, bundleID: String, transportRoutes: [Platform: Int]
+        index: Int, name: String, service: PushService, bundleID: String, transportRoutes: [Platform: Int],
+        outcomes: OutcomeSelection = []
     ) {
         self.index = index
+        self.outcomes = outcomes
         self.name = name
         self.service = service
         self.bundleID = bundleID
@@ -41,11 +46,13 @@ public final class AppRoute: Sendable {
 
     /// Creates the route of an app to APNs, and to clients that fetch their notifications.
     public convenience init(
-        index: Int, name: String, bundleID: String, productionRoute: Int, sandboxRoute: Int, courierRoute: Int
+        index: Int, name: String, bundleID: String, productionRoute: Int, sandboxRoute: Int, courierRoute: Int,
+        outcomes: OutcomeSelection = []
     ) {
         self.init(
             index: index, name: name, service: .apns, bundleID: bundleID,
-            transportRoutes: [.apns: productionRoute, .apnsSandbox: sandboxRoute, .courier: courierRoute])
+            transportRoutes: [.apns: productionRoute, .apnsSandbox: sandboxRoute, .courier: courierRoute],
+            outcomes: outcomes)
     }
 
     /// The transport's route to devices of a platform; nil if this route does not serve it.

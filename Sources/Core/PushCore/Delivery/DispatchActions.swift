@@ -10,6 +10,8 @@ public struct DispatchActions: Sendable {
         case publishRefused(Message, queue: String, reason: String)
         /// A message reached the dead letters.
         case deadLettered(Message, reason: String, detail: String)
+        /// Outcomes are dropped from now on, or are not any more; and what the broker said to the last one.
+        case outcomesDropping(Bool, PublishOutcome)
     }
 
     /// Deliveries whose copies the broker refuses, so that it has to dead-letter the originals.
@@ -69,6 +71,10 @@ public struct DispatchActions: Sendable {
     public var deadTokens: [DeadToken] = []
     /// The pushes sent for the first time.
     public var firstAttempts: [FirstAttempt] = []
+    /// How many messages with outcomes the broker has confirmed.
+    public var outcomesPublished = 0
+    /// How many messages with outcomes were dropped, because the broker did not take them.
+    public var outcomesDropped = 0
     /// The notices to log.
     public var notices: [Notice] = []
 
@@ -81,6 +87,7 @@ public struct DispatchActions: Sendable {
             && rejections.isEmpty && chunksRejected.isEmpty && plansRejected.isEmpty
             && chunkPagesEnded.isEmpty && chunksConfirmed.isEmpty && datasetsSettled.isEmpty && told.isEmpty
             && deadTokens.isEmpty && firstAttempts.isEmpty && notices.isEmpty
+            && outcomesPublished == 0 && outcomesDropped == 0
     }
 
     /// Empties all lists and keeps their room.
@@ -99,5 +106,7 @@ public struct DispatchActions: Sendable {
         deadTokens.removeAll(keepingCapacity: true)
         firstAttempts.removeAll(keepingCapacity: true)
         notices.removeAll(keepingCapacity: true)
+        outcomesPublished = 0
+        outcomesDropped = 0
     }
 }

@@ -15,6 +15,8 @@ public final class DispatchJob: Sendable {
     public let retryState: RetryState
     /// From which each push derives its `apns-id`.
     public let identity: PushIdentity
+    /// The event, for what is told of its pushes; nil if it could not be decoded.
+    public let event: DecodedEvent?
     /// The content for each app among its devices.
     public let renderings: [AppRendering]
     /// The devices of this page.
@@ -35,21 +37,39 @@ public final class DispatchJob: Sendable {
     public let dataset: DatasetKey?
     /// The sync count for its devices; nil if it has none.
     public let announcement: DatasetAnnouncement?
+    /// The pushes that it makes needless, as far as their backends want to hear of them.
+    let coalesced: [CoalescedPushes]
 
     /// Creates a job.
-    public init(
+    public convenience init(
         tags: [DeliveryTag], deliveryClass: DeliveryClass = .interactive, message: Message, retryState: RetryState,
-        identity: PushIdentity,
+        identity: PushIdentity, event: DecodedEvent? = nil,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
         changed: WallTime? = nil, expiresImmediately: Bool = false, dataset: DatasetKey? = nil,
         announcement: DatasetAnnouncement? = nil
+    ) {
+        self.init(
+            tags: tags, deliveryClass: deliveryClass, message: message, retryState: retryState, identity: identity,
+            event: event, renderings: renderings, devices: devices, assignments: assignments,
+            continuation: continuation, chunk: chunk, changed: changed, expiresImmediately: expiresImmediately,
+            dataset: dataset, announcement: announcement, coalesced: [])
+    }
+
+    /// Creates a job that makes other pushes needless.
+    init(
+        tags: [DeliveryTag], deliveryClass: DeliveryClass, message: Message, retryState: RetryState,
+        identity: PushIdentity, event: DecodedEvent?, renderings: [AppRendering], devices: [Recipient],
+        assignments: [PushAssignment] = [], continuation: AudienceCursor?, chunk: DeliveryTag?, changed: WallTime?,
+        expiresImmediately: Bool = false, dataset: DatasetKey? = nil, announcement: DatasetAnnouncement? = nil,
+        coalesced: [CoalescedPushes]
     ) {
         self.tags = tags
         self.deliveryClass = deliveryClass
         self.message = message
         self.retryState = retryState
         self.identity = identity
+        self.event = event
         self.renderings = renderings
         precondition(assignments.isEmpty || assignments.count == devices.count, "one assignment for each device")
         self.devices = devices
@@ -60,6 +80,7 @@ public final class DispatchJob: Sendable {
         self.expiresImmediately = expiresImmediately
         self.dataset = dataset
         self.announcement = announcement
+        self.coalesced = coalesced
     }
 
     /// The same for some of the devices.
@@ -71,10 +92,11 @@ public final class DispatchJob: Sendable {
     func part(of indices: [Int], isFirst: Bool) -> DispatchJob {
         DispatchJob(
             tags: tags, deliveryClass: deliveryClass, message: message, retryState: retryState, identity: identity,
-            renderings: renderings, devices: indices.map { devices[$0] },
+            event: event, renderings: renderings, devices: indices.map { devices[$0] },
             assignments: assignments.isEmpty ? [] : indices.map { assignments[$0] },
             continuation: isFirst ? continuation : nil, chunk: chunk, changed: changed,
-            expiresImmediately: expiresImmediately, dataset: dataset, announcement: announcement)
+            expiresImmediately: expiresImmediately, dataset: dataset, announcement: announcement,
+            coalesced: isFirst ? coalesced : [])
     }
 
     /// The name of a device in a requeued copy, with its subscription if it has one.
@@ -83,6 +105,14 @@ public final class DispatchJob: Sendable {
         guard !assignments.isEmpty else { return deviceID }
         return Subscriber(subscription: assignments[device].subscription, deviceID: deviceID).retryName
     }
+}
+
+/// Pushes of an event that are left out because another event says the same.
+struct CoalescedPushes: Sendable {
+    /// The event whose pushes they are.
+    let event: DecodedEvent
+    /// The pushes.
+    let pushes: [EndedPush]
 }
 
 /// The outcome of a job's arrival.

@@ -32,6 +32,9 @@ public struct DispatchLimits: Hashable, Sendable {
     /// The most devices named in one requeued message, so that its headers stay within a frame of 128 KiB.
     public var devicesPerRequeuedMessageMaximum = 200
 
+    /// How long outcomes that the broker refuses are published again, in milliseconds; then they are dropped.
+    public var outcomePatienceMilliseconds: Int64 = 10_000
+
     /// Creates the standard limits.
     public init() {}
 
@@ -47,7 +50,7 @@ public struct DispatchLimits: Hashable, Sendable {
     }
 }
 
-/// The queues that requeued messages go to, by name; published through the default exchange.
+/// Where the dispatcher publishes: queues for requeued messages, by name, and the exchange for outcomes.
 public struct DispatchQueues: Hashable, Sendable {
     /// The retry queues, by delay in milliseconds.
     public var retry: [Int64: String]
@@ -55,11 +58,14 @@ public struct DispatchQueues: Hashable, Sendable {
     public var fanout: String
     /// The dead letters.
     public var deadLetter: String
+    /// The exchange for what became of pushes.
+    public var outcomes: String
 
     /// Creates a set of names.
-    public init(retry: [Int64: String], fanout: String, deadLetter: String) {
+    public init(retry: [Int64: String], fanout: String, deadLetter: String, outcomes: String = "apus.outcomes") {
         self.retry = retry
         self.fanout = fanout
         self.deadLetter = deadLetter
+        self.outcomes = outcomes
     }
 }

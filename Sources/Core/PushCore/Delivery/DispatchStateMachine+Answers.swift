@@ -64,14 +64,14 @@ extension DispatchStateMachine {
         }
         pushes.remove(result.identifier)
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushEnded(app: app)
-        let failure = settle(disposition, push, work, into: &actions)
+        let ending = settle(disposition, result.outcome, push, work, into: &actions)
         if case .answered(let answer) = result.outcome, let successor = answer.successor {
             actions.deadTokens.append(deadToken(of: push, work, since: nil, successor: successor))
         }
         let isSent = jobs.modify(push.job) { job in
             job.pushesOut -= 1
             assert(job.pushesOut >= 0, "a push of the job ended, and none was out")
-            if let failure { job.failed(push.device, failure) }
+            job.ended(push.device, ending, push: push, rendering: push.rendering, at: latest.wall)
             return job.isSent
         }
         if isSent { jobAdvanced(push.job, into: &actions) }
@@ -116,12 +116,13 @@ extension DispatchStateMachine {
         }
     }
 
-    /// Draws the consequence from how a push ended.
+    /// Draws the consequence from how an attempt ended.
     ///
-    /// - Returns: how it failed, if it has to be requeued.
+    /// - Returns: how the push ended.
     private mutating func settle(
-        _ disposition: Disposition, _ push: Push, _ work: DispatchJob, into actions: inout DispatchActions
-    ) -> Failure? {
+        _ disposition: Disposition, _ outcome: PushOutcome, _ push: Push, _ work: DispatchJob,
+        into actions: inout DispatchActions
+    ) -> PushEnding {
         let device = push.device
         let app = push.app
         switch disposition {
@@ -131,19 +132,20 @@ extension DispatchStateMachine {
             if let announcement = work.announcement {
                 actions.told.append((work.devices[device].deviceID, announcement))
             }
-            return nil
+            return .accepted
         case .tokenDead(let since):
             noteGoodToken(push, work)
             end(app: app) { $0.tokenDead += 1 }
             actions.deadTokens.append(deadToken(of: push, work, since: since))
-            return nil
+            guard case .answered(let answer) = outcome else { return .tokenDead(reason: "") }
+            return .tokenDead(reason: answer.reason)
         case .tokenRejected(let reason):
             return tokenRejected(push, work, reason, into: &actions)
         case .deadLetter(let reason):
             let service = work.renderings[push.rendering].app.service.title
             let detail =
                 "\(service) answered \(reason), which stays so for this push: correct the event or the configuration."
-            return failure(device, work, app: app, .deadLetter, reason, detail)
+            return .failed(failure(device, work, app: app, .deadLetter, reason, detail))
         case .retry(let cause, let after):
             return retry(device, work, app: app, cause, afterSeconds: after)
         case .resend where health.isPaused(app: app): return retry(device, work, app: app, .paused)
@@ -172,26 +174,26 @@ extension DispatchStateMachine {
 
     private mutating func tokenRejected(
         _ push: Push, _ work: DispatchJob, _ reason: String, into actions: inout DispatchActions
-    ) -> Failure? {
+    ) -> PushEnding {
         let app = push.app
         switch health.tokenWasBad(app: app, kind: kind(of: push, work), reason: reason) {
         case .keep:
             end(app: app) { $0.tokenDead += 1 }
-            return nil
+            return .tokenDead(reason: reason)
         case .prune:
             end(app: app) { $0.tokenDead += 1 }
             actions.deadTokens.append(deadToken(of: push, work, since: nil))
-            return nil
+            return .tokenDead(reason: reason)
         case .deferPush: return retry(push.device, work, app: app, .suspectConfiguration)
         }
     }
 
     /// A push is to be tried again, if it has the time and the attempts.
     ///
-    /// - Returns: how it is requeued; nil if it has ended, because it would have lost its use by then.
+    /// - Returns: how it ended: it is requeued, or has expired, because it would have lost its use by then.
     mutating func retry(
         _ device: Int, _ work: DispatchJob, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int? = nil
-    ) -> Failure? {
+    ) -> PushEnding {
         let decision =
             work.expiresImmediately
             ? .expired
@@ -203,16 +205,18 @@ extension DispatchStateMachine {
                 cause.consumesAttempt
                 ? "Waits \(delay) ms; attempt \(attempt) of \(policy.attemptsMaximum) is spent."
                 : "Waits \(delay) ms; no attempt is spent."
-            return failure(
-                device, work, app: app, .retry(delayMilliseconds: delay), cause.rawValue, detail, attempt: attempt,
-                deferredMilliseconds: cause.isOutage ? delay : 0)
+            return .failed(
+                failure(
+                    device, work, app: app, .retry(delayMilliseconds: delay), cause.rawValue, detail,
+                    attempt: attempt, deferredMilliseconds: cause.isOutage ? delay : 0))
         case .expired:
             end(app: app) { $0.expired += 1 }
-            return nil
+            return .expired
         case .exhausted(let reason):
-            return failure(
-                device, work, app: app, .deadLetter, reason,
-                "The last cause was \(cause.rawValue), after \(work.retryState.attempt + 1) attempts.")
+            return .failed(
+                failure(
+                    device, work, app: app, .deadLetter, reason,
+                    "The last cause was \(cause.rawValue), after \(work.retryState.attempt + 1) attempts."))
         }
     }
 

@@ -41,14 +41,14 @@ extension DispatchStateMachine {
     mutating func deferJob(_ number: UInt64) -> Bool {
         let work = work(of: number)
         for device in work.devices.indices {
-            let failure: Failure? =
-                if let rendering = sendableRendering(of: device, in: work) {
-                    retry(device, work, app: work.renderings[rendering].app.index, .congested)
+            let rendering = rendering(of: device, in: work)
+            let ending: PushEnding =
+                if let sendable = sendableRendering(of: device, in: work) {
+                    retry(device, work, app: work.renderings[sendable].app.index, .congested)
                 } else {
-                    unsendable(device, work)
+                    .failed(unsendable(device, work))
                 }
-            guard let failure else { continue }
-            jobs.modify(number) { $0.failed(device, failure) }
+            jobs.modify(number) { $0.ended(device, ending, rendering: rendering, at: latest.wall) }
         }
         return jobs.modify(number) { job in
             job.nextDevice = work.devices.count
@@ -80,10 +80,10 @@ extension DispatchStateMachine {
             announcementsOfAbandonedPushes[number] = (work.devices[push.device].deviceID, announcement)
         }
         if asksService(push.device, work) { health.pushWasUnanswered(app: push.app, at: latest.monotonic) }
-        let failure = retry(push.device, work, app: push.app, .unanswered)
+        let ending = retry(push.device, work, app: push.app, .unanswered)
         let backlogApp = jobs.modify(push.job) { job in
             job.pushesOut -= 1
-            if let failure { job.failed(push.device, failure) }
+            job.ended(push.device, ending, push: push, rendering: push.rendering, at: latest.wall)
             return job.backlogApp.take()
         }
         if let backlogApp { health.deliveriesAbandoned(work.tags.count, app: backlogApp) }

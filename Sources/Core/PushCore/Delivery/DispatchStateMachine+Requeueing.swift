@@ -8,6 +8,7 @@ extension DispatchStateMachine {
     ) {
         // A publish that is repeated may be answered once more after it has ended.
         guard let publish = publishes[identifier] else { return }
+        if case .outcome = publish.kind { return outcomeEnded(identifier, publish, outcome, into: &actions) }
         switch outcome {
         case .confirmed:
             publishes.remove(identifier)
@@ -56,7 +57,7 @@ extension DispatchStateMachine {
         switch publish.kind {
         case .chunk:
             actions.plansRejected[publish.job] = detail
-        case .continuation:
+        case .continuation, .outcome:
             copyEnded(of: publish.job, rejection: detail, into: &actions)
         case .failure(_, let app, let pushes):
             let index = app ?? ledgers.count - 1
@@ -66,7 +67,7 @@ extension DispatchStateMachine {
         }
     }
 
-    private mutating func copyEnded(of number: UInt64, rejection: String?, into actions: inout DispatchActions) {
+    mutating func copyEnded(of number: UInt64, rejection: String?, into actions: inout DispatchActions) {
         jobs.modify(number) { job in
             job.publishesOut -= 1
             assert(job.publishesOut >= 0, "a copy of the job ended, and none was out")
@@ -189,13 +190,20 @@ extension DispatchStateMachine {
 
     /// Requeues the failures of a job when its last push has ended, and settles it when nothing is left.
     mutating func jobAdvanced(_ number: UInt64, into actions: inout DispatchActions) {
-        let (failures, isOver) = jobs.modify(number) { job -> ([Failure], Bool) in
-            guard job.isSent else { return ([], false) }
-            defer { job.failures = [] }
-            return (job.failures, job.failures.isEmpty && job.publishesOut == 0)
+        let ended = jobs.modify(number) { job -> (failures: [Failure], pushes: [EndedPush])? in
+            guard job.isSent else { return nil }
+            defer {
+                job.failures = []
+                job.endedPushes = []
+            }
+            return (job.failures, job.endedPushes)
         }
-        if isOver { return settle(jobs.remove(number), into: &actions) }
-        for failure in failures { requeue(failure, of: number, into: &actions) }
+        guard let ended else { return }
+        for failure in ended.failures { requeue(failure, of: number, into: &actions) }
+        if !ended.pushes.isEmpty, let event = work(of: number).event {
+            publishOutcomes(of: ended.pushes, event, job: number, into: &actions)
+        }
+        if jobs.modify(number, { $0.publishesOut == 0 }) { settle(jobs.remove(number), into: &actions) }
     }
 
     private mutating func settle(_ job: Job, into actions: inout DispatchActions) {
@@ -275,7 +283,16 @@ extension DispatchStateMachine {
         _ message: Message, to queue: String, job: UInt64, _ kind: Publish.Kind, reason: String, detail: String,
         into actions: inout DispatchActions
     ) {
-        var outgoing = OutgoingMessage(identifier: 0, exchange: "", routingKey: queue, message: message)
+        publish(
+            OutgoingMessage(identifier: 0, exchange: "", routingKey: queue, message: message), job: job, kind,
+            reason: reason, detail: detail, into: &actions)
+    }
+
+    mutating func publish(
+        _ message: OutgoingMessage, job: UInt64, _ kind: Publish.Kind, reason: String, detail: String,
+        into actions: inout DispatchActions
+    ) {
+        var outgoing = message
         _ = publishes.insert { identifier in
             outgoing.identifier = identifier
             return Publish(job: job, kind: kind, message: outgoing, reason: reason, detail: detail)

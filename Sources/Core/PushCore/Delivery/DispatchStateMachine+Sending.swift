@@ -15,15 +15,17 @@ extension DispatchStateMachine {
 
     /// Sends or ends a push to a device that waited for it; the caller must update its job afterwards.
     ///
-    /// - Returns: how it failed, if it cannot be sent and has to be requeued.
+    /// - Returns: how it ended; nil if it is out.
     mutating func send(
         _ device: Int, of number: UInt64, _ work: DispatchJob, into actions: inout DispatchActions
-    ) -> Failure? {
-        guard let rendering = sendableRendering(of: device, in: work) else { return unsendable(device, work) }
+    ) -> PushEnding? {
+        guard let rendering = sendableRendering(of: device, in: work) else {
+            return .failed(unsendable(device, work))
+        }
         let app = work.renderings[rendering].app.index
         if work.retryState.hasExpired(nowMilliseconds: latest.wall.milliseconds) {
             end(app: app) { $0.expired += 1 }
-            return nil
+            return .expired
         }
         let verdict = health.verdict(
             app: app, route: route(of: device, rendering, work), asksService: asksService(device, work),
@@ -149,8 +151,9 @@ extension DispatchStateMachine {
         let end = min(work.devices.count, first + unitsMaximum)
         let pushesBefore = pushes.count
         for device in first..<end {
-            if let failure = send(device, of: number, work, into: &actions) {
-                jobs.modify(number) { $0.failed(device, failure) }
+            if let ending = send(device, of: number, work, into: &actions) {
+                let rendering = rendering(of: device, in: work)
+                jobs.modify(number) { $0.ended(device, ending, rendering: rendering, at: latest.wall) }
             }
         }
         let sent = pushes.count - pushesBefore

@@ -28,6 +28,8 @@ public struct DispatchStateMachine: Sendable {
         var pushesOut = 0
         var publishesOut = 0
         var failures: [Failure] = []
+        /// The pushes that have ended, as far as the backend wants to hear of them; published with the last of them.
+        var endedPushes: [EndedPush] = []
         /// The parts of the page that it is one of; nil if it is the whole of it.
         var group: UInt64?
         /// The app under which its deliveries are counted; nil if they are not.
@@ -38,8 +40,29 @@ public struct DispatchStateMachine: Sendable {
         /// Whether nothing of it waits to be sent or for an answer.
         var isSent: Bool { nextDevice == work.devices.count && pushesOut == 0 }
 
+        /// Notes how the push to a device ended.
+        ///
+        /// - Parameters:
+        ///   - device: the device.
+        ///   - ending: how it ended.
+        ///   - push: its last attempt; nil if it was not sent.
+        ///   - rendering: its content; nil if there is none for the device.
+        ///   - now: the time.
+        mutating func ended(
+            _ device: Int, _ ending: PushEnding, push: Push? = nil, rendering: Int?, at now: WallTime
+        ) {
+            if case .failed(let failure) = ending { failed(device, failure) }
+            guard let rendering, let kind = ending.kind,
+                work.renderings[rendering].app.outcomes.contains(kind.selection)
+            else { return }
+            endedPushes.append(
+                EndedPush(
+                    recipient: work.devices[device], kind: kind, reason: ending.reason, apnsID: push?.apnsID,
+                    sends: push?.sends ?? 0, ended: now))
+        }
+
         /// Notes that the push to a device failed.
-        mutating func failed(_ device: Int, _ failure: Failure) {
+        private mutating func failed(_ device: Int, _ failure: Failure) {
             let name = work.retryName(of: device)
             if let index = failures.firstIndex(where: { $0.isAlike(failure) }) {
                 failures[index].deviceIDs.append(name)
@@ -77,6 +100,39 @@ public struct DispatchStateMachine: Sendable {
         }
     }
 
+    /// How a push ended, as far as this attempt of its event goes.
+    enum PushEnding: Sendable {
+        case accepted
+        case tokenDead(reason: String)
+        case expired
+        /// It has to be requeued.
+        case failed(Failure)
+
+        /// What its backend is told; nil for the part of a fan-out that only moves to another queue.
+        var kind: OutcomeKind? {
+            switch self {
+            case .accepted: .accepted
+            case .tokenDead: .tokenDead
+            case .expired: .expired
+            case .failed(let failure):
+                switch failure.destination {
+                case .retry: .retrying
+                case .deadLetter: .deadLettered
+                case .fanOut: nil
+                }
+            }
+        }
+
+        /// The cause, as a word.
+        var reason: String {
+            switch self {
+            case .accepted, .expired: ""
+            case .tokenDead(let reason): reason
+            case .failed(let failure): failure.reason
+            }
+        }
+    }
+
     enum Destination: Hashable, Sendable {
         case retry(delayMilliseconds: Int64)
         case deadLetter
@@ -103,6 +159,8 @@ public struct DispatchStateMachine: Sendable {
             case continuation
             /// A chunk of the plan that `job` is the number of.
             case chunk
+            /// Tells a backend what became of pushes.
+            case outcome
         }
 
         var job: UInt64
@@ -125,6 +183,7 @@ public struct DispatchStateMachine: Sendable {
     var sendQueues: [SendQueue]
     var bulkWindow: BulkCongestionWindow
     var bulkPace = BulkPacer()
+    var outcomeFlow: OutcomeFlow
     /// The last reading of the clocks.
     var latest = Moment(wall: .earliest, monotonic: MonotonicTime(nanoseconds: 0))
     /// When the last small event arrived.
@@ -153,6 +212,7 @@ public struct DispatchStateMachine: Sendable {
         self.limits = limits
         sendQueues = Array(repeating: SendQueue(appCount: appCount), count: 2)
         bulkWindow = BulkCongestionWindow(maximum: limits.pushesInFlightMaximum)
+        outcomeFlow = OutcomeFlow(patienceMilliseconds: limits.outcomePatienceMilliseconds)
         health = AppHealth(appCount: appCount, limits: limits)
         ledgers = Array(repeating: PushCounts(), count: appCount + 1)
     }
@@ -246,6 +306,9 @@ public struct DispatchStateMachine: Sendable {
         let isDeferred = admit(&job)
         let number = jobs.insert { _ in job }
         if let continuation { publishContinuation(continuation, of: number, into: &actions) }
+        for coalesced in work.coalesced {
+            publishOutcomes(of: coalesced.pushes, coalesced.event, job: number, into: &actions)
+        }
         var arrival = JobArrival.taken
         if isDeferred {
             arrival = deferJob(number) ? .deferred : .ended

@@ -152,15 +152,22 @@ public struct OutgoingMessage: Sendable {
     public var exchange: String
     /// The routing key, or the name of the queue.
     public var routingKey: String
-    /// The message to publish; always published as persistent and mandatory.
+    /// The message to publish; always published as persistent.
     public var message: Message
+    /// Whether it may reach no queue at all, and is not published again by itself if the broker refuses it.
+    ///
+    /// All others are published as mandatory.
+    public var isOptional: Bool
 
     /// Creates an outgoing message.
-    public init(identifier: UInt64, exchange: String, routingKey: String, message: Message) {
+    public init(
+        identifier: UInt64, exchange: String, routingKey: String, message: Message, isOptional: Bool = false
+    ) {
         self.identifier = identifier
         self.exchange = exchange
         self.routingKey = routingKey
         self.message = message
+        self.isOptional = isOptional
     }
 }
 

@@ -123,7 +123,7 @@ extension PipelineMachine {
             event.event, expiresAt: retryState.expiresAt, devices: devices,
             known: isChunk || !devices.isEmpty ? known : [])
         reportLeftOut(addressed, event)
-        countCoalesced(told, of: audience, superseded)
+        let coalesced = countCoalesced(told, of: event, audience, superseded, at: now.wall)
         var tags: [DeliveryTag] = []
         if !isChunk {
             tags.append(event.delivery.tag)
@@ -133,10 +133,11 @@ extension PipelineMachine {
             DispatchJob(
                 tags: tags, deliveryClass: event.delivery.deliveryClass, message: event.delivery.message,
                 retryState: retryState,
-                identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
+                identity: PushIdentity(source: event.event.source, identifier: event.event.identifier), event: event,
                 renderings: renderings, devices: devices, continuation: isChunk ? nil : addressed.page.next,
                 chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time,
-                expiresImmediately: event.expiresImmediately, dataset: event.dataset, announcement: announcement),
+                expiresImmediately: event.expiresImmediately, dataset: event.dataset, announcement: announcement,
+                coalesced: coalesced),
             into: &actions.dispatch)
         if !isChunk {
             let isSuperseded = devices.isEmpty && !audience.isEmpty
@@ -171,14 +172,16 @@ extension PipelineMachine {
         }
         let isChunk = event.retryState.chunk != nil
         var assembly = SubscriberJob(change: change, digest: event.digest, expiresAt: event.retryState.expiresAt)
+        var covered: [Recipient] = []
         for entry in page.entries {
             let isAdded =
                 entry.coveredBy == nil
                 && assembly.add(
                     entry.recipient, page.subscriptions[entry.subscription],
                     badge: badges[ByteText(entry.recipient.deviceID)], renderer: &renderer)
-            if !isAdded { dispatch.pushesCoalesced(1, app: renderer.route(to: entry.recipient)?.index) }
+            if !isAdded { covered.append(entry.recipient) }
         }
+        let coalesced = coalesce(covered, of: event, at: now.wall)
         for (app, count) in assembly.reducedCounts.sorted(by: { $0.key < $1.key }) {
             actions.notices.append(.reduced(count, app: app))
         }
@@ -187,10 +190,11 @@ extension PipelineMachine {
                 tags: isChunk ? [] : [event.delivery.tag], deliveryClass: event.delivery.deliveryClass,
                 message: event.delivery.message,
                 retryState: event.retryState,
-                identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
+                identity: PushIdentity(source: event.event.source, identifier: event.event.identifier), event: event,
                 renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
                 continuation: isChunk ? nil : page.next,
-                chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time),
+                chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time,
+                coalesced: coalesced.map { [$0] } ?? []),
             into: &actions.dispatch)
         guard !isChunk else { return }
         report(
@@ -211,17 +215,37 @@ extension PipelineMachine {
     }
 
     /// Counts the pushes that are left out: to devices with a newer state, and of superseded events.
+    ///
+    /// - Returns: those that backends want to hear of.
     private mutating func countCoalesced(
-        _ told: [Recipient], of audience: [Recipient], _ superseded: [DecodedEvent]
-    ) {
-        for device in told { dispatch.pushesCoalesced(1, app: renderer.route(to: device)?.index) }
+        _ told: [Recipient], of event: DecodedEvent, _ audience: [Recipient], _ superseded: [DecodedEvent],
+        at now: WallTime
+    ) -> [CoalescedPushes] {
+        var coalesced = coalesce(told, of: event, at: now).map { [$0] } ?? []
         for event in superseded {
             report(event, .coalesced)
             let origin = event.excludedDeviceID
-            for device in audience where !device.deviceID.hasBytes(of: origin) {
-                dispatch.pushesCoalesced(1, app: renderer.route(to: device)?.index)
-            }
+            let devices = audience.filter { !$0.deviceID.hasBytes(of: origin) }
+            if let pushes = coalesce(devices, of: event, at: now) { coalesced.append(pushes) }
         }
+        return coalesced
+    }
+
+    /// Counts pushes of an event that are left out.
+    ///
+    /// - Returns: those that backends want to hear of; nil if there is none such.
+    private mutating func coalesce(
+        _ devices: [Recipient], of event: DecodedEvent, at now: WallTime
+    ) -> CoalescedPushes? {
+        var pushes: [EndedPush] = []
+        for device in devices {
+            let route = renderer.route(to: device)
+            dispatch.pushesCoalesced(1, app: route?.index)
+            guard let route, route.outcomes.contains(.coalesced) else { continue }
+            pushes.append(
+                EndedPush(recipient: device, kind: .coalesced, reason: "", apnsID: nil, sends: 0, ended: now))
+        }
+        return pushes.isEmpty ? nil : CoalescedPushes(event: event, pushes: pushes)
     }
 
     // MARK: Reports

@@ -1,3 +1,5 @@
+public import Notifications
+
 extension Configuration {
     /// An app that gets pushes: one `[[app]]`.
     public struct App: Hashable, Sendable {
@@ -13,6 +15,10 @@ extension Configuration {
         ///
         /// `app.N.identity_pools`, default none.
         public var identityPools: [String]
+        /// What its backend wants to hear of its pushes.
+        ///
+        /// `app.N.outcomes`, default nothing.
+        public var outcomes: OutcomeSelection
         /// How it reaches APNs; nil if it does not.
         public var apns: APNs?
         /// How it reaches FCM; nil if it does not.

@@ -18,6 +18,8 @@ public struct Configuration: Hashable, Sendable {
     public var log: Log
     /// The section `[worker]`.
     public var worker: Worker
+    /// The section `[outcomes]`.
+    public var outcomes: Outcomes
     /// The section `[webpush]`.
     public var webPush: WebPush
     /// The sections `[[app]]`, in order; names and identity pools are distinct.

@@ -139,6 +139,7 @@ enum ConfigurationSection {
         case "retry": "When failed pushes are tried again."
         case "fanout": "Events that reach many devices."
         case "admin": "Health and metrics."
+        case "outcomes": "How backends are told what became of their pushes."
         case "log": "The log."
         case "worker": "How a worker runs."
         case "app": "One such table, with the tables of its push services, for each app."

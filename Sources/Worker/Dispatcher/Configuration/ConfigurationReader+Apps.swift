@@ -1,5 +1,6 @@
 import APNsTransport
 import Crypto
+import Notifications
 import PushCore
 import ServiceClient
 
@@ -46,10 +47,27 @@ extension ConfigurationReader {
             fail(.appIdentityPools, app: index, "\(pool.quoted) is invalid", "it must be \(requirement)")
         }
         let app = Configuration.App(
-            name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index), fcm: readFCM(app: index),
-            adm: readADM(app: index),
+            name: name, bundleID: bundleID, identityPools: pools, outcomes: readOutcomes(app: index),
+            apns: readAPNs(app: index), fcm: readFCM(app: index), adm: readADM(app: index),
             webPush: readAppWebPush(app: index))
         return app
+    }
+
+    /// Reads what the app's backend wants to hear of its pushes.
+    private mutating func readOutcomes(app index: Int) -> OutcomeSelection {
+        var selection: OutcomeSelection = []
+        for word in texts(.appOutcomes, app: index) {
+            if let kind = OutcomeKind(rawValue: word) {
+                selection.formUnion(kind.selection)
+            } else if word == "all" {
+                selection.formUnion(OutcomeSelection(OutcomeKind.allCases))
+            } else {
+                fail(
+                    .appOutcomes, app: index, "\(word.quoted) is no outcome",
+                    "give any of \(OutcomeKind.listing), or \"all\"")
+            }
+        }
+        return selection
     }
 
     /// Reads `[app.apns]`; nil if the app uses another push service and says nothing of Apple's.

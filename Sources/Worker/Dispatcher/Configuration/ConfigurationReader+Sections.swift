@@ -10,6 +10,7 @@ extension ConfigurationReader {
             fanOut: Configuration.FanOut(
                 thresholdDevices: integer(.fanOutThreshold), chunkDevices: integer(.fanOutChunk)),
             admin: readAdmin(), log: readLog(), worker: readWorker(),
+            outcomes: Configuration.Outcomes(patience: timeSpan(.outcomesPatience)),
             webPush: readWebPush(), apps: readApps())
     }
 

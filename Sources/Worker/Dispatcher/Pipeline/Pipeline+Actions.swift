@@ -19,6 +19,8 @@ extension Pipeline {
         for rejection in actions.dispatch.rejections { reject(rejection) }
         if !actions.dispatch.settles.isEmpty { parts.source.settle(actions.dispatch.settles) }
         for attempt in actions.dispatch.firstAttempts { metrics.observeLag(attempt, at: now) }
+        if actions.dispatch.outcomesPublished > 0 { metrics.outcomesPublished.add(actions.dispatch.outcomesPublished) }
+        if actions.dispatch.outcomesDropped > 0 { metrics.outcomesDropped.add(actions.dispatch.outcomesDropped) }
         metrics.report(machine.dispatch.ledgers)
         metrics.health.report(machine.dispatch.health)
         actions.removeAll()
@@ -55,7 +57,23 @@ extension Pipeline {
             logger.log(
                 .warning, "event.dead-lettered",
                 fields(of: message) + [.field("reason", reason), .field("detail", detail)])
+        case .outcomesDropping(let areDropped, let outcome): reportOutcomes(areDropped, outcome)
         }
+    }
+
+    private func reportOutcomes(_ areDropped: Bool, _ outcome: PublishOutcome) {
+        guard areDropped else { return logger.log(.info, "outcomes.taken", []) }
+        let reason =
+            switch outcome {
+            case .returned(let text), .rejected(let text): text
+            case .refused, .confirmed: "a queue that is bound to the exchange refuses messages (basic.nack): it is full"
+            }
+        logger.log(
+            .error, "outcomes.dropped",
+            [
+                .field("reason", reason),
+                .field("advice", "Empty the queue, raise its limit, or run 'apus topology apply'; pushes go on."),
+            ])
     }
 }
 

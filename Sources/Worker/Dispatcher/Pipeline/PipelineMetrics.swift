@@ -35,6 +35,8 @@ final class PipelineMetrics {
     let lag: Histogram
     let pruned: Counter
     let registryFailures: Counter
+    let outcomesPublished: Counter
+    let outcomesDropped: Counter
     let health: AppHealthMetrics
     private let registry: MetricsRegistry
     private let apps: [AppInstruments]
@@ -58,6 +60,11 @@ final class PipelineMetrics {
             help: "Tokens removed because they are dead; with an alert token goes its device.")
         registryFailures = registry.counter(
             "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
+        outcomesPublished = registry.counter(
+            "apus_outcomes_published_total", help: "Messages with outcomes that RabbitMQ has confirmed.")
+        outcomesDropped = registry.counter(
+            "apus_outcomes_dropped_total",
+            help: "Messages with outcomes that were dropped because RabbitMQ did not take them.")
         health = AppHealthMetrics(registry, routes: routes)
         apps =
             routes.map { Self.instruments(registry, app: $0.name, service: $0.service.rawValue) }

@@ -13,6 +13,7 @@ extension Configuration {
         limits.batchesAskedMaximum = lookUpConnectionCount
         limits.fanOutThresholdDevices = fanOut.thresholdDevices
         limits.devicesPerChunkMaximum = fanOut.chunkDevices
+        limits.outcomePatienceMilliseconds = Int64(outcomes.patience.milliseconds)
         let delays = retry.delays.map { Int64($0.milliseconds) }
         return PipelineConfiguration(
             apps: TransportRoutes(apps).pipelineApps(apps),
@@ -24,7 +25,8 @@ extension Configuration {
                 retry: Dictionary(
                     delays.map { ($0, topology.names.retry(delayMilliseconds: $0)) },
                     uniquingKeysWith: { first, _ in first }),
-                fanout: topology.names.fanout, deadLetter: topology.names.deadLetter),
+                fanout: topology.names.fanout, deadLetter: topology.names.deadLetter,
+                outcomes: topology.names.outcomes),
             limits: limits)
     }
 }

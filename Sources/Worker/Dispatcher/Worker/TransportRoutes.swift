@@ -45,13 +45,13 @@ struct TransportRoutes {
             var routes = [
                 AppRoute(
                     index: index, name: app.name, service: app.apns == nil ? .courier : .apns, bundleID: app.bundleID,
-                    transportRoutes: platforms)
+                    transportRoutes: platforms, outcomes: app.outcomes)
             ]
             func add(_ service: PushService, _ platform: Platform, _ route: Int?) {
                 routes.append(
                     AppRoute(
                         index: further.lowerBound, name: app.name, service: service, bundleID: app.bundleID,
-                        transportRoutes: route.map { [platform: $0] } ?? [:]))
+                        transportRoutes: route.map { [platform: $0] } ?? [:], outcomes: app.outcomes))
                 further = (further.lowerBound + 1)...
             }
             if app.fcm != nil { add(.fcm, .gcm, fcm.popFirst()) }

@@ -14,6 +14,8 @@ struct DispatchSimulationTests {
         var published: [OutgoingMessage] = []
         /// For each delivery, the devices whose pushes have not ended yet.
         var owed: [UInt64: Set<String>] = [:]
+        /// For each delivery, the devices of whose pushes its backend has not been told.
+        var untold: [UInt64: Set<String>] = [:]
         var settled: Set<UInt64> = []
         var nextDelivery: UInt64 = 0
         var nowMilliseconds: Int64 = 0
@@ -29,7 +31,9 @@ struct DispatchSimulationTests {
         limits.devicesPerRequeuedMessageMaximum = 3
         limits.devicesWaitingMaximum = 20
         limits.unsettledDeliveriesMaximum = 10
-        let apps = seed.isMultiple(of: 2) ? [Samples.app] : [Samples.app, Samples.mail]
+        let all = OutcomeSelection(OutcomeKind.allCases)
+        let chat = seed.isMultiple(of: 3) ? Samples.app : Samples.app(hearing: all)
+        let apps = seed.isMultiple(of: 2) ? [chat] : [chat, Samples.app(hearing: all, like: Samples.mail)]
         var world = World(
             machine: Samples.machine(limits: limits, appCount: apps.count), random: SeededGenerator(seed: seed),
             apps: apps)
@@ -68,6 +72,9 @@ struct DispatchSimulationTests {
         }
         let deliveryClass = Int.random(in: 0..<3, using: &world.random) == 0 ? DeliveryClass.bulk : .interactive
         world.owed[world.nextDelivery] = Set(devices.map(\.deviceID))
+        world.untold[world.nextDelivery] = Set(
+            devices.filter { device in world.apps.contains { $0.name == device.app && !$0.outcomes.isEmpty } }
+                .map(\.deviceID))
         let job = Samples.job(
             number: world.nextDelivery, devices: devices, deliveryClass: deliveryClass, apps: world.apps)
         world.machine.jobArrived(job, into: &world.actions)
@@ -86,11 +93,16 @@ struct DispatchSimulationTests {
         } else if !world.published.isEmpty {
             let index = Int.random(in: 0..<world.published.count, using: &world.random)
             let message = world.published.remove(at: index)
-            let outcome =
-                [.confirmed, .confirmed, .confirmed, .confirmed, .returned("no route"), .rejected("too large")]
-                .randomElement(using: &world.random) ?? PublishOutcome.confirmed
-            if outcome == .confirmed { noteRequeued(message, &world) }
+            var outcomes: [PublishOutcome] = [.confirmed, .confirmed, .confirmed, .confirmed, .rejected("too large")]
+            // A backend is not told while its exchange is missing, which this world does not model.
+            outcomes.append(message.isOptional ? .refused : .returned("no route"))
+            let outcome = outcomes.randomElement(using: &world.random) ?? PublishOutcome.confirmed
+            let dropped = world.actions.outcomesDropped
+            if outcome == .confirmed, !message.isOptional { noteRequeued(message, &world) }
             world.machine.publishEnded(message.identifier, outcome, into: &world.actions)
+            if message.isOptional, outcome == .confirmed || world.actions.outcomesDropped > dropped {
+                noteTold(message, &world)
+            }
         }
     }
 
@@ -122,6 +134,13 @@ struct DispatchSimulationTests {
         for case .string(let device) in devices { forget(device, &world) }
     }
 
+    private func noteTold(_ message: OutgoingMessage, _ world: inout World) {
+        for device in Outcome(message).deviceIDs {
+            guard let delivery = UInt64(device.dropFirst().prefix { $0.isNumber }) else { continue }
+            world.untold[delivery]?.remove(device)
+        }
+    }
+
     private func collect(_ world: inout World) {
         world.machine.sendWaiting(at: Samples.moment(world.nowMilliseconds), into: &world.actions)
         world.out += world.actions.sends
@@ -129,6 +148,7 @@ struct DispatchSimulationTests {
         for tag in world.actions.settles {
             #expect(world.settled.insert(tag.number).inserted, "a delivery was settled twice")
             #expect(world.owed.removeValue(forKey: tag.number) == [], "delivery \(tag.number) was settled too early")
+            #expect(world.untold.removeValue(forKey: tag.number) == [], "nobody was told of delivery \(tag.number)")
         }
         for tag in world.actions.rejections.flatMap(\.tags) {
             #expect(world.settled.insert(tag.number).inserted, "a delivery was rejected and settled")

@@ -1,6 +1,7 @@
 import Essentials
 import Notifications
 import PushCore
+import PushTestKit
 
 /// Values for tests, each the simplest of its kind.
 enum Samples {
@@ -51,8 +52,29 @@ enum Samples {
             tags: chunk == nil ? [delivery.tag] : [], deliveryClass: deliveryClass, message: delivery.message,
             retryState: retryState ?? RetryState(of: delivery, nowMilliseconds: 0),
             identity: PushIdentity(source: "test", identifier: "\(number)"),
+            event: event(delivery, retryState: retryState),
             renderings: apps.map { AppRendering(app: $0, content: content(pushType)) }, devices: devices,
             continuation: continuation, chunk: chunk)
+    }
+
+    /// The same app, whose backend wants to hear of some outcomes.
+    static func app(hearing outcomes: OutcomeSelection, like app: AppRoute = app) -> AppRoute {
+        AppRoute(
+            index: app.index, name: app.name, service: app.service, bundleID: app.bundleID,
+            transportRoutes: [.apns: app.productionRoute, .apnsSandbox: app.sandboxRoute, .courier: app.courierRoute],
+            outcomes: outcomes)
+    }
+
+    /// An event whose identifier is the number of its delivery.
+    static func event(_ delivery: Delivery, retryState: RetryState? = nil) -> DecodedEvent {
+        DecodedEvent(
+            delivery: delivery, retryState: retryState ?? RetryState(of: delivery, nowMilliseconds: 0),
+            event: ChangeEvent(
+                identifier: "\(delivery.tag.number)", source: "test", time: nil,
+                kind: .push(
+                    RequestedPush(
+                        app: "chat", audience: .topic("all", app: "chat"), notification: Notification(),
+                        options: PushOptions()))), renderings: [])
     }
 
     static func machine(

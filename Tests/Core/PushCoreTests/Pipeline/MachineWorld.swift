@@ -22,10 +22,12 @@ struct MachineWorld {
     private var lastTag: UInt64 = 0
 
     /// Makes a machine that has read all subscriptions, or one that has just asked which apps are paused.
-    init(limits: DispatchLimits = DispatchLimits(), answersPauses: Bool = true) {
+    init(
+        app: AppRoute = Samples.app, limits: DispatchLimits = DispatchLimits(), answersPauses: Bool = true
+    ) {
         machine = PipelineMachine(
             configuration: PipelineConfiguration(
-                apps: [.init(route: Samples.app, identityPoolIDs: [Self.pool])],
+                apps: [.init(route: app, identityPoolIDs: [Self.pool])],
                 retryPolicy: RetryPolicy(
                     delaysMilliseconds: [1_000], attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
                     serverErrorDelayMilliseconds: 0),

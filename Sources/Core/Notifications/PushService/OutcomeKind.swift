@@ -1,0 +1,59 @@
+/// What became of a push, as backends are told.
+///
+/// All but `retrying` are final: a push that waits for a retry is told of again when that has ended.
+public enum OutcomeKind: String, CaseIterable, Sendable {
+    /// The push service accepted it.
+    case accepted
+    /// Its token is dead, and was removed from the registry if it was still there.
+    case tokenDead = "token-dead"
+    /// Its time had passed before it could be sent.
+    case expired
+    /// It was left out, because a newer event of the same dataset said the same.
+    case coalesced
+    /// It waits in a retry queue.
+    case retrying
+    /// It is among the dead letters and needs a person.
+    case deadLettered = "dead-lettered"
+
+    /// For messages: all of them, in a sentence.
+    public static let listing = allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// The set that holds it alone.
+    public var selection: OutcomeSelection {
+        switch self {
+        case .accepted: .accepted
+        case .tokenDead: .tokenDead
+        case .expired: .expired
+        case .coalesced: .coalesced
+        case .retrying: .retrying
+        case .deadLettered: .deadLettered
+        }
+    }
+}
+
+/// The outcomes that the backend of an app wants to hear of.
+public struct OutcomeSelection: OptionSet, Hashable, Sendable {
+    /// A bit for each kind.
+    public let rawValue: UInt8
+
+    /// Creates a set from its bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Creates the set of some kinds.
+    public init(_ kinds: some Sequence<OutcomeKind>) {
+        self = kinds.reduce(into: []) { $0.formUnion($1.selection) }
+    }
+
+    /// `OutcomeKind.accepted`.
+    public static let accepted = OutcomeSelection(rawValue: 1 << 0)
+    /// `OutcomeKind.tokenDead`.
+    public static let tokenDead = OutcomeSelection(rawValue: 1 << 1)
+    /// `OutcomeKind.expired`.
+    public static let expired = OutcomeSelection(rawValue: 1 << 2)
+    /// `OutcomeKind.coalesced`.
+    public static let coalesced = OutcomeSelection(rawValue: 1 << 3)
+    /// `OutcomeKind.retrying`.
+    public static let retrying = OutcomeSelection(rawValue: 1 << 4)
+    /// `OutcomeKind.deadLettered`.
+    public static let deadLettered = OutcomeSelection(rawValue: 1 << 5)
+}

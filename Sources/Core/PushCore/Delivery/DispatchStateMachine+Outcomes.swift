@@ -1,0 +1,53 @@
+import Essentials
+import Notifications
+
+/// What backends are told of their pushes.
+///
+/// A job ends only when the broker has confirmed its outcomes, or refused them for so long that they are dropped.
+extension DispatchStateMachine {
+    /// Publishes the outcomes of pushes, which a job then waits for.
+    mutating func publishOutcomes(
+        of pushes: [EndedPush], _ event: DecodedEvent, job number: UInt64, into actions: inout DispatchActions
+    ) {
+        let messages = OutcomeMessage(event: event, exchange: queues.outcomes).messages(pushes, at: latest.wall)
+        guard outcomeFlow.mayPublish(at: latest.monotonic) else {
+            actions.outcomesDropped += messages.count
+            return
+        }
+        jobs.modify(number) { $0.publishesOut += messages.count }
+        for (routingKey, message) in messages {
+            publish(
+                OutgoingMessage(
+                    identifier: 0, exchange: queues.outcomes, routingKey: routingKey, message: message,
+                    isOptional: true),
+                job: number, .outcome, reason: "", detail: "", into: &actions)
+        }
+    }
+
+    /// The broker answered for an outcome.
+    mutating func outcomeEnded(
+        _ identifier: UInt64, _ publish: Publish, _ outcome: PublishOutcome, into actions: inout DispatchActions
+    ) {
+        let wasDropping = outcomeFlow.isDropping
+        switch outcome {
+        case .confirmed:
+            outcomeFlow.taken(at: latest.monotonic)
+            actions.outcomesPublished += 1
+        case .refused:
+            if outcomeFlow.refused(at: latest.monotonic) == .publishAgain {
+                return actions.publishesToRepeat.append(publish.message)
+            }
+            actions.outcomesDropped += 1
+        case .returned:
+            outcomeFlow.unroutable(at: latest.monotonic)
+            actions.outcomesDropped += 1
+        case .rejected:
+            actions.outcomesDropped += 1
+        }
+        if outcomeFlow.isDropping != wasDropping {
+            actions.notices.append(.outcomesDropping(outcomeFlow.isDropping, outcome))
+        }
+        publishes.remove(identifier)
+        copyEnded(of: publish.job, rejection: nil, into: &actions)
+    }
+}

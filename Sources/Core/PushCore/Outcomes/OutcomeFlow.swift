@@ -1,0 +1,70 @@
+import Essentials
+
+/// Decides what happens to outcomes that the broker does not take: whether they are published again, or dropped so that
+/// pushes go on.
+///
+/// A backend that lets its queue fill up must not stop the pushes of others. A queue that has just lost its leader, on
+/// the other hand, refuses for some seconds only. So refused outcomes are published again until the exchange has
+/// refused for `patienceMilliseconds`. After that each is dropped at its first refusal, until the exchange has refused
+/// nothing for as long again. While the exchange does not exist, outcomes are not published at all, because each
+/// attempt would cost the connection.
+struct OutcomeFlow: Sendable {
+    /// What becomes of a message that was not taken.
+    enum Verdict: Hashable, Sendable {
+        case publishAgain
+        case drop
+    }
+
+    private enum State {
+        case open
+        case refusing(since: MonotonicTime)
+        case dropping(latest: MonotonicTime)
+        case suspended(until: MonotonicTime)
+    }
+
+    /// How long a refused outcome is published again, while its delivery waits.
+    let patienceMilliseconds: Int64
+    private var state = State.open
+
+    init(patienceMilliseconds: Int64) { self.patienceMilliseconds = patienceMilliseconds }
+
+    /// Whether outcomes are dropped now, which is worth a warning.
+    var isDropping: Bool {
+        switch state {
+        case .open, .refusing: false
+        case .dropping, .suspended: true
+        }
+    }
+
+    /// Whether an outcome is to be published at all.
+    mutating func mayPublish(at now: MonotonicTime) -> Bool {
+        guard case .suspended(let until) = state else { return true }
+        guard until <= now else { return false }
+        state = .refusing(since: now)
+        return true
+    }
+
+    /// The broker took an outcome.
+    mutating func taken(at now: MonotonicTime) {
+        if case .dropping(let latest) = state, now.milliseconds(since: latest) < patienceMilliseconds { return }
+        state = .open
+    }
+
+    /// A queue of the exchange refused an outcome (`basic.nack`).
+    mutating func refused(at now: MonotonicTime) -> Verdict {
+        switch state {
+        case .open:
+            state = .refusing(since: now)
+            return patienceMilliseconds > 0 ? .publishAgain : .drop
+        case .refusing(let since) where now.milliseconds(since: since) < patienceMilliseconds: return .publishAgain
+        case .refusing, .dropping, .suspended:
+            state = .dropping(latest: now)
+            return .drop
+        }
+    }
+
+    /// The exchange does not exist.
+    mutating func unroutable(at now: MonotonicTime) {
+        state = .suspended(until: now.advanced(byMilliseconds: UInt64(max(1_000, patienceMilliseconds))))
+    }
+}

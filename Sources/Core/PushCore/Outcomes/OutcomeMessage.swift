@@ -1,0 +1,181 @@
+import Essentials
+import Hashing
+internal import JSON
+import Notifications
+
+/// A push that has ended, as a backend is told of it.
+struct EndedPush: Sendable {
+    /// The device.
+    var recipient: Recipient
+    /// What became of the push.
+    var kind: OutcomeKind
+    /// Why, as a word: a push service's or that of a retry or dead letter; empty for one that was accepted.
+    var reason: String
+    /// The `apns-id`, or what stands for it at other services; nil if the push was never sent.
+    var apnsID: APNsIdentifier?
+    /// How often it was sent in this attempt.
+    var sends: Int
+    /// When it ended.
+    var ended: WallTime
+}
+
+/// The messages that tell a backend what became of the pushes of one event.
+///
+/// Each is a CloudEvent in binary mode: attributes in headers, the data in the body as JSON. It tells of pushes of one
+/// app with one outcome, so queues can be bound by both:
+///
+///     routing key    OUTCOME.EVENT-TYPE.APP, for example token-dead.push.requested.chat
+///     type           apus.push.OUTCOME
+///     source         /apus/NAMESPACE-OF-THE-EXCHANGE
+///     id             the same if the same pushes of the event are told of again in the same way
+struct OutcomeMessage {
+    /// The most pushes that one message tells of, so that it stays well below the broker's limit for messages.
+    static let pushesMaximum = 500
+    /// How the names of headers begin that hold attributes (CloudEvents AMQP binding 1.0.2 §3.1.3.1).
+    static let attributePrefix = "cloudEvents_"
+
+    /// The event that asked for the pushes.
+    let event: DecodedEvent
+    /// The name of the exchange for outcomes.
+    let exchange: String
+
+    /// Makes the messages for some pushes of the event.
+    ///
+    /// - Parameters:
+    ///   - pushes: the pushes, of any apps and with any outcomes.
+    ///   - now: the time.
+    /// - Returns: a routing key and a message each.
+    func messages(_ pushes: [EndedPush], at now: WallTime) -> [(routingKey: String, message: Message)] {
+        var groups: [(app: String, kind: OutcomeKind, pushes: [EndedPush])] = []
+        for push in pushes {
+            let index = groups.firstIndex { group in
+                group.kind == push.kind && group.pushes.count < Self.pushesMaximum
+                    && group.app.hasBytes(of: push.recipient.app)
+            }
+            if let index {
+                groups[index].pushes.append(push)
+            } else {
+                groups.append((push.recipient.app, push.kind, [push]))
+            }
+        }
+        return groups.map { group in
+            (
+                "\(group.kind.rawValue).\(event.type.rawValue).\(group.app)",
+                message(group.pushes, kind: group.kind, app: group.app, at: now)
+            )
+        }
+    }
+
+    private func message(_ pushes: [EndedPush], kind: OutcomeKind, app: String, at now: WallTime) -> Message {
+        let identifier = identifier(pushes, kind)
+        let type = "apus.push.\(kind.rawValue)"
+        var properties = MessageProperties()
+        properties.contentType = "application/json"
+        properties.deliveryMode = 2
+        properties.messageID = identifier
+        properties.timestampSeconds = UInt64(now.seconds)
+        properties.type = type
+        properties.appID = "apus"
+        let attributes = [
+            ("specversion", "1.0"), ("id", identifier), ("source", "/apus/\(exchange)"), ("type", type),
+            ("subject", event.event.identifier), ("time", WallTime.text(milliseconds: now.milliseconds)),
+        ]
+        let headers = attributes.map { name, value in
+            MessageHeader(name: Self.attributePrefix + name, value: .string(value))
+        }
+        return Message(properties: properties, headers: headers, body: body(pushes, kind: kind, app: app))
+    }
+
+    /// The identifier of a message: a digest of what it tells, without the times.
+    private func identifier(_ pushes: [EndedPush], _ kind: OutcomeKind) -> String {
+        var digest = WordDigest()
+        digest.mix(event.event.source)
+        digest.mix(event.event.identifier)
+        digest.mix(kind.rawValue)
+        digest.mix(word: UInt64(event.retryState.attempt))
+        for push in pushes {
+            digest.mix(push.recipient.deviceID)
+            digest.mix(push.reason)
+        }
+        digest.finish()
+        return APNsIdentifier(
+            high: digest.high & ~0xF000 | 0x8000, low: digest.low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        ).description
+    }
+
+    private func body(_ pushes: [EndedPush], kind: OutcomeKind, app: String) -> [UInt8] {
+        var json = JSONWriter(capacityBytes: 256 + 160 * pushes.count)
+        json.beginObject()
+        json.key("outcome")
+        json.string(kind.rawValue)
+        json.key("app")
+        json.string(app)
+        json.key("event")
+        writeEvent(into: &json)
+        json.key("attempt")
+        json.integer(Int64(event.retryState.attempt) + 1)
+        json.key("pushes")
+        json.beginArray()
+        for push in pushes { write(push, into: &json) }
+        json.endArray()
+        json.endObject()
+        return json.bytes
+    }
+
+    private func writeEvent(into json: inout JSONWriter) {
+        json.beginObject()
+        json.key("source")
+        json.string(event.event.source)
+        json.key("id")
+        json.string(event.event.identifier)
+        json.key("type")
+        json.string(event.type.rawValue)
+        json.key("publishedAtMs")
+        json.integer(event.retryState.published.milliseconds)
+        json.key("firstSeenAtMs")
+        json.integer(event.retryState.firstSeen.milliseconds)
+        switch event.event.kind {
+        case .dataset(let change): write(change, into: &json)
+        case .record(let change):
+            json.key("recordType")
+            json.string(change.recordType)
+            json.key("recordName")
+            json.string(change.recordName)
+        case .push: break
+        }
+        json.endObject()
+    }
+
+    private func write(_ change: DatasetChange, into json: inout JSONWriter) {
+        json.key("identityPoolId")
+        json.string(change.key.identityPoolID)
+        json.key("identityId")
+        json.string(change.key.identityID)
+        json.key("datasetName")
+        json.string(change.key.datasetName)
+        guard let count = change.syncCount else { return }
+        json.key("syncCount")
+        json.integer(count)
+    }
+
+    private func write(_ push: EndedPush, into json: inout JSONWriter) {
+        json.beginObject()
+        json.key("deviceId")
+        json.string(push.recipient.deviceID)
+        json.key("platform")
+        json.string(push.recipient.platform.rawValue)
+        if let apnsID = push.apnsID {
+            json.key("pushId")
+            json.string(apnsID.description)
+            json.key("sends")
+            json.integer(Int64(push.sends))
+        }
+        if !push.reason.isEmpty {
+            json.key("reason")
+            json.string(push.reason)
+        }
+        json.key("endedAtMs")
+        json.integer(push.ended.milliseconds)
+        json.endObject()
+    }
+}
