@@ -20,6 +20,7 @@ struct Apus {
         TopologyCommands.node,
         .command(PublishCommand()),
         .command(LoadCommand()),
+        OutcomesCommands.node,
         DeadLettersCommands.node,
         FanOutCommands.node,
         .command(PauseCommand()),

@@ -11,6 +11,8 @@ public struct BrokerRole: Hashable, Sendable {
         case topology
         /// `apus run`.
         case worker
+        /// A backend that receives outcomes, and `apus outcomes`.
+        case outcomes
         /// `apus dead-letters`.
         case deadLetters = "dead-letters"
         /// `apus check --connect` and `apus topology check`, which then do not compare the arguments of queues.
@@ -50,9 +52,16 @@ public struct BrokerRole: Hashable, Sendable {
                     .bind(queue: names.work, to: names.changes), .write(exchange: ""),
                 ]),
             BrokerRole(
-                name: .worker, purpose: "apus run", configure: none, write: defaultExchange,
+                name: .worker, purpose: "apus run", configure: none,
+                write: "^(" + escaped(names.outcomes) + "|amq\\.default)$",
                 read: prefix + "(work(\\.[0-9]+)?|fanout)$",
-                needs: workQueues.map { .read(queue: $0) } + [.read(queue: names.fanout), .write(exchange: "")]),
+                needs: workQueues.map { .read(queue: $0) } + [.read(queue: names.fanout), .write(exchange: "")]
+                    + (topology.publishesOutcomes ? [.write(exchange: names.outcomes)] : [])),
+            BrokerRole(
+                name: .outcomes, purpose: "receives outcomes: apus outcomes, a backend",
+                configure: prefix + "outcomes\\..+$", write: prefix + "outcomes\\..+$",
+                read: prefix + "outcomes(\\..+)?$",
+                needs: [.configureQueue("\(names.outcomes).tail-check")]),
             BrokerRole(
                 name: .deadLetters, purpose: "apus dead-letters", configure: prefix + "dead-letter\\.lock$",
                 write: defaultExchange, read: prefix + "dead-letter$",

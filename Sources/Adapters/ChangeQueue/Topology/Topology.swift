@@ -33,6 +33,8 @@ public struct Topology: Hashable, Sendable {
     public let retryDelaysMilliseconds: [Int64]
     /// Over how many work queues the events are spread.
     public let workQueueCount: Int
+    /// Whether workers publish outcomes.
+    public let publishesOutcomes: Bool
 
     /// Describes a namespace.
     ///
@@ -40,7 +42,11 @@ public struct Topology: Hashable, Sendable {
     ///   - namespace: how all names begin.
     ///   - retryDelaysMilliseconds: one retry queue each; delays that are not positive are left out.
     ///   - workQueueCount: over how many work queues the events are spread, 1 to `workQueuesMaximum`.
-    public init(namespace: String, retryDelaysMilliseconds: [Int64], workQueueCount: Int = 1) {
+    ///   - publishesOutcomes: whether workers publish outcomes.
+    public init(
+        namespace: String, retryDelaysMilliseconds: [Int64], workQueueCount: Int = 1, publishesOutcomes: Bool = false
+    ) {
+        self.publishesOutcomes = publishesOutcomes
         names = QueueNames(namespace: namespace)
         self.workQueueCount = min(max(1, workQueueCount), Self.workQueuesMaximum)
         self.retryDelaysMilliseconds = Set(retryDelaysMilliseconds).filter { $0 > 0 }.sorted()

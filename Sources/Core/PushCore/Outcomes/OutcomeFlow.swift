@@ -6,8 +6,8 @@ import Essentials
 /// A backend that lets its queue fill up must not stop the pushes of others. A queue that has just lost its leader, on
 /// the other hand, refuses for some seconds only. So refused outcomes are published again until the exchange has
 /// refused for `patienceMilliseconds`. After that each is dropped at its first refusal, until the exchange has refused
-/// nothing for as long again. While the exchange does not exist, outcomes are not published at all, because each
-/// attempt would cost the connection.
+/// nothing for as long again, at least ten seconds. While the exchange does not exist, outcomes are not published at
+/// all, because each attempt would cost the connection.
 struct OutcomeFlow: Sendable {
     /// What becomes of a message that was not taken.
     enum Verdict: Hashable, Sendable {
@@ -25,6 +25,8 @@ struct OutcomeFlow: Sendable {
     /// How long a refused outcome is published again, while its delivery waits.
     let patienceMilliseconds: Int64
     private var state = State.open
+    /// How long the exchange must refuse nothing before outcomes count as taken again: the log tells each change.
+    private var quietMilliseconds: Int64 { max(10_000, patienceMilliseconds) }
 
     init(patienceMilliseconds: Int64) { self.patienceMilliseconds = patienceMilliseconds }
 
@@ -46,18 +48,18 @@ struct OutcomeFlow: Sendable {
 
     /// The broker took an outcome.
     mutating func taken(at now: MonotonicTime) {
-        if case .dropping(let latest) = state, now.milliseconds(since: latest) < patienceMilliseconds { return }
+        if case .dropping(let latest) = state, now.milliseconds(since: latest) < quietMilliseconds { return }
         state = .open
     }
 
     /// A queue of the exchange refused an outcome (`basic.nack`).
     mutating func refused(at now: MonotonicTime) -> Verdict {
         switch state {
-        case .open:
+        case .open where patienceMilliseconds > 0:
             state = .refusing(since: now)
-            return patienceMilliseconds > 0 ? .publishAgain : .drop
+            return .publishAgain
         case .refusing(let since) where now.milliseconds(since: since) < patienceMilliseconds: return .publishAgain
-        case .refusing, .dropping, .suspended:
+        case .open, .refusing, .dropping, .suspended:
             state = .dropping(latest: now)
             return .drop
         }

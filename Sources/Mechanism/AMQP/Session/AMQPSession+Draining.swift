@@ -7,12 +7,8 @@ extension AMQPSession {
     /// - Returns: whether this connection has it; false if another one does.
     /// - Throws: `AMQPError`: `refused`, or the connection's end.
     public func lock(_ name: String) throws(AMQPError) -> Bool {
-        var writer = makeWriter()
-        let nameBytes = try writer.shortString(name, "name of the lock")
         do throws(AMQPError) {
-            try checked("locking \(name)") { handle in
-                amqp_queue_declare(handle, Self.channel, nameBytes, 0, 0, 1, 1, amqp_empty_table) != nil
-            }
+            try declareTemporaryQueue(name)
             return true
         } catch  where error.code == .locked { return false }
     }

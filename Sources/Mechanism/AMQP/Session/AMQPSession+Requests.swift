@@ -58,6 +58,21 @@ extension AMQPSession {
         return status
     }
 
+    /// Declares a queue of this connection's own, which the broker deletes when the connection ends.
+    ///
+    /// - Parameters:
+    ///   - name: the queue.
+    ///   - arguments: its arguments.
+    /// - Throws: `AMQPError`: `locked` if another connection has it, `refused`, or the connection's end.
+    public func declareTemporaryQueue(_ name: String, arguments: [AMQPHeader] = []) throws(AMQPError) {
+        var writer = makeWriter()
+        let nameBytes = try writer.shortString(name, "name of the queue")
+        let table = try writer.table(arguments)
+        try checked("queue \(name)") { handle in
+            amqp_queue_declare(handle, Self.channel, nameBytes, 0, 0, 1, 1, table) != nil
+        }
+    }
+
     /// Binds a queue to an exchange, which changes nothing if it is bound so already.
     public func bindQueue(_ queue: String, exchange: String, routingKey: String) throws(AMQPError) {
         try changeBinding(

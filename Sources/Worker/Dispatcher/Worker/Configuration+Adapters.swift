@@ -33,7 +33,8 @@ extension Configuration {
     public var topology: Topology {
         Topology(
             namespace: rabbitMQ.namespace, retryDelaysMilliseconds: retry.delays.map { Int64($0.milliseconds) },
-            workQueueCount: rabbitMQ.workQueueCount)
+            workQueueCount: rabbitMQ.workQueueCount,
+            publishesOutcomes: apps.contains { !$0.outcomes.isEmpty })
     }
 
     /// How many connections a worker has for look-ups, each with a thread of its own.

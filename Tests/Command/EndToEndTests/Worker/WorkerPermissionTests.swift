@@ -22,7 +22,7 @@ struct WorkerPermissionTests {
                     <<"\(text("write"))">>, <<"\(text("read"))">>, <<"tests">>)
                 """
         }
-        try #require(calls.count == 5)
+        try #require(calls.count == 6)
         try await fixture.broker.evaluate(calls.joined(separator: ", ") + ".")
     }
 
@@ -36,7 +36,8 @@ struct WorkerPermissionTests {
     }
 
     @Test(
-        "Each role does its job with the permissions that are printed for it: events, retries, fan-outs, dead letters")
+        "Each role does its job with the printed permissions: events, retries, fan-outs, outcomes, dead letters"
+    )
     func rolesSuffice() async throws {
         let fixture = try await WorkerFixture(
             script: #"{"token":"","answer":"status","status":503,"reason":"ServiceUnavailable","times":1}"# + "\n"
@@ -51,7 +52,10 @@ struct WorkerPermissionTests {
         #expect(applied.exitCode == 0 && applied.output.contains("\(fixture.namespace).work: created"), "\(applied)")
 
         let configuration = try fixture.folder.read("apus.toml")
-        try fixture.folder.write("apus.toml", configuration.replacing(fixture.broker.url, with: url("worker", fixture)))
+        try fixture.folder.write(
+            "apus.toml",
+            configuration.replacing(fixture.broker.url, with: url("worker", fixture))
+                .replacing("[[app]]", with: "[[app]]\noutcomes = [\"accepted\"]"))
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
         let event = TestEvents.pushRequested("1", to: .topic("news"))
@@ -62,6 +66,8 @@ struct WorkerPermissionTests {
         #expect(try await worker.metric("apus_pushes_total", #"outcome="requeued_retry""#) > 0)
         #expect(try await worker.metric("apus_fanout_chunks_total", "served") == 4)
         try await worker.wait(for: "apus_dead_letters_total", toReach: 1)
+        #expect(try await worker.metric("apus_outcomes_published_total") > 0)
+        #expect(try await worker.metric("apus_outcomes_dropped_total") == 0)
         let listed = try await apus("dead-letters", fixture, "dead-letters", "list")
         #expect(listed.exitCode == 0 && listed.output.contains("PayloadTooLarge"), "\(listed)")
         let replayed = try await apus("dead-letters", fixture, "dead-letters", "replay", "--all")

@@ -1,0 +1,174 @@
+import AMQP
+import EventLoop
+import Notifications
+import PushCore
+
+/// The part of the consumer of outcomes that lives on its loop.
+final class OutcomeConsumerCore {
+    private static let tag = "outcomes"
+    /// How many outcomes wait in a temporary queue for a reader that is slow; then the oldest go.
+    private static let temporaryMaximum: Int64 = 10_000
+
+    private let configuration: BrokerConfiguration
+    private let queue: OutcomeQueue
+    private let loop: EventLoop
+    private let logger: Logger
+    private let metrics: ConnectionMetrics
+
+    private var handler: (any DeliveryHandler)?
+    private var attempts: ConnectionAttempts
+    private var connection: AMQPConnection?
+    private var epoch: UInt32 = 0
+    private var frontier = AcknowledgementFrontier(batchSize: 1)
+    private var acknowledgementTimer: EventLoop.Timer?
+    private var connectTimer: EventLoop.Timer?
+
+    init(
+        configuration: BrokerConfiguration, queue: OutcomeQueue, loop: EventLoop, logger: Logger,
+        metrics: ConnectionMetrics
+    ) {
+        self.configuration = configuration
+        self.queue = queue
+        self.loop = loop
+        self.logger = logger
+        self.metrics = metrics
+        attempts = ConnectionAttempts(configuration)
+    }
+
+    // MARK: Connecting
+
+    func start(handler: any DeliveryHandler) {
+        precondition(self.handler == nil, "a consumer is started once")
+        self.handler = handler
+        connect()
+    }
+
+    private func connect() {
+        connectTimer = nil
+        guard handler != nil else { return }
+        let endpoint = attempts.nextEndpoint()
+        do {
+            var options = configuration.options(purpose: "outcomes")
+            options.takesLongHeaders = true
+            let session = try AMQPSession(endpoint, options: options)
+            try session.setPrefetch(configuration.prefetch)
+            try session.consume(try prepareQueue(session), tag: Self.tag)
+            connection = try AMQPConnection(session, on: loop, handler: self)
+        } catch let error as AMQPError {
+            return retry(after: error)
+        } catch {
+            return retry(after: AMQPError(.closed, "\(error)"))
+        }
+        attempts.succeeded()
+        epoch += 1
+        frontier = AcknowledgementFrontier(batchSize: max(1, Int(configuration.prefetch) / 10))
+        metrics.becameUsable()
+        logger.log(.info, "outcomes.consumer.started", [.field("broker", endpoint.description)])
+        handler?.sourceStateChanged(.consuming(epoch: epoch))
+    }
+
+    /// Makes the temporary queue and binds it, or names the durable one.
+    private func prepareQueue(_ session: AMQPSession) throws(AMQPError) -> String {
+        switch queue {
+        case .durable(let name): return name
+        case .temporary(let patterns):
+            let suffix = UInt64.random(in: 0...UInt64.max)
+            let name = "\(configuration.names.outcomes).tail-\(String(suffix, radix: 36))"
+            try session.declareTemporaryQueue(
+                name,
+                arguments: [
+                    AMQPHeader("x-max-length", .int64(Self.temporaryMaximum)),
+                    AMQPHeader("x-overflow", .string("drop-head")),
+                ])
+            for pattern in patterns {
+                try session.bindQueue(name, exchange: configuration.names.outcomes, routingKey: pattern)
+            }
+            return name
+        }
+    }
+
+    private func retry(after error: AMQPError) {
+        metrics.failed(error)
+        let delayNanoseconds = attempts.failed()
+        logger.log(
+            error.code.needsOperator ? .error : .warning, "outcomes.consumer.interrupted",
+            [
+                .field("cause", error.code.label), .field("reason", error.message),
+                .field("retrySeconds", Double(delayNanoseconds) / 1_000_000_000),
+            ])
+        handler?.sourceStateChanged(
+            error.code.needsOperator ? .misconfigured(reason: error.message) : .interrupted(reason: error.message))
+        connectTimer = loop.schedule(afterNanoseconds: delayNanoseconds) { [weak self] in self?.connect() }
+    }
+
+    // MARK: Acknowledging
+
+    func settle(_ tags: [DeliveryTag]) {
+        guard connection != nil else { return }
+        for tag in tags where tag.epoch == epoch { frontier.settled(tag.number, nowNanoseconds: loop.nowNanoseconds) }
+        acknowledge()
+    }
+
+    private func acknowledge(isFinal: Bool = false) {
+        var due: [AcknowledgementFrontier.Acknowledgement] = []
+        frontier.takeDue(nowNanoseconds: loop.nowNanoseconds, isFinal: isFinal, into: &due)
+        if !due.isEmpty {
+            connection?.burst { session throws(AMQPError) in
+                for acknowledgement in due {
+                    try session.acknowledge(acknowledgement.number, isMultiple: acknowledgement.isMultiple)
+                }
+            }
+        }
+        guard acknowledgementTimer == nil, connection != nil, let next = frontier.nextDueNanoseconds else { return }
+        let now = loop.nowNanoseconds
+        acknowledgementTimer = loop.schedule(afterNanoseconds: next > now ? next - now : 0) { [weak self] in
+            self?.acknowledgementTimer = nil
+            self?.acknowledge()
+        }
+    }
+
+    // MARK: Ending
+
+    func close() {
+        if let connectTimer { loop.cancel(connectTimer) }
+        acknowledge(isFinal: true)
+        connection?.close()
+        connectionEnded()
+        metrics.ended()
+        handler = nil
+    }
+
+    /// Nothing of the old connection may be acknowledged on the next.
+    private func connectionEnded() {
+        connection = nil
+        frontier = AcknowledgementFrontier(batchSize: 1)
+        if let acknowledgementTimer { loop.cancel(acknowledgementTimer) }
+        acknowledgementTimer = nil
+    }
+}
+
+extension OutcomeConsumerCore: AMQPConnectionHandler {
+    func deliveriesReceived(_ deliveries: [AMQPDelivery]) {
+        for delivery in deliveries { frontier.received(delivery.number) }
+        handler?.deliveriesReceived(
+            deliveries.map { delivery in
+                Delivery(
+                    tag: DeliveryTag(epoch: epoch, number: delivery.number), deliveryClass: .interactive,
+                    isRedelivered: delivery.isRedelivered, exchange: delivery.exchange,
+                    routingKey: delivery.routingKey, message: Message(delivery))
+            })
+    }
+
+    func eventsReceived(_ events: [AMQPEvent]) {
+        let hasEnded = events.contains { event in if case .consumerEnded = event { true } else { false } }
+        guard hasEnded else { return }
+        // A new connection finds out why.
+        connection?.close()
+        connectionLost(AMQPError(.closed, "the broker ended the consumer: the queue was deleted, or held for too long"))
+    }
+
+    func connectionLost(_ error: AMQPError) {
+        connectionEnded()
+        if handler != nil { retry(after: error) }
+    }
+}

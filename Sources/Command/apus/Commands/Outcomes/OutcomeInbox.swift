@@ -1,0 +1,25 @@
+import PushCore
+
+/// Hands on what a consumer of outcomes receives, in order.
+///
+/// It holds no more than the consumer's prefetch, because only settled outcomes make room for others.
+final class OutcomeInbox: DeliveryHandler {
+    /// What happened at the consumer.
+    enum News: Sendable {
+        case received([Delivery])
+        case changed(DeliverySourceState)
+    }
+
+    /// What happened, until `finish`.
+    let news: AsyncStream<News>
+    private let continuation: AsyncStream<News>.Continuation
+
+    init() { (news, continuation) = AsyncStream.makeStream(of: News.self) }
+
+    func deliveriesReceived(_ deliveries: [Delivery]) { continuation.yield(.received(deliveries)) }
+
+    func sourceStateChanged(_ state: DeliverySourceState) { continuation.yield(.changed(state)) }
+
+    /// Nothing more is wanted.
+    func finish() { continuation.finish() }
+}
