@@ -392,7 +392,7 @@ let package = Package(
             name: "FaultLedger",
             dependencies: [
                 "AMQP", "ChangeQueue", "EventLoop", "JSON", "PushTestKit", "PushServiceSimulator", "APNsSimulator",
-                "FCMSimulator", "WebPushSimulator", "Crypto",
+                "FCMSimulator", "WebPushSimulator", "Crypto", "PushCore", "Notifications",
             ],
             path: "Tests/FaultLedger",
             swiftSettings: swiftSettings

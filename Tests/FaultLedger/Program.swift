@@ -51,7 +51,8 @@ struct Program {
         Progress.say(
             "  \(result.isValid ? "valid" : "INVALID") after \(Int(result.seconds)) s: \(counts.confirmed) confirmed, "
                 + "\(counts.delivered) delivered, \(counts.queued) queued, \(counts.deadLettered) dead, "
-                + "\(counts.lost) lost, \(counts.unexpected) unexpected, \(counts.duplicated) duplicated")
+                + "\(counts.lost) lost, \(counts.unexpected) unexpected, \(counts.duplicated) duplicated, "
+                + "\(counts.untold) untold, \(counts.toldAgain) told again")
         for line in result.verdict + result.counts.details { Progress.say("    \(line)") }
         if let folder = result.folder { Progress.say("    see \(folder)") }
         if !result.isValid { Progress.say("    replay it with: \(result.replayCommand)") }

@@ -28,7 +28,8 @@ extension Environment {
     /// How many messages stand in the queues, with workers or not, the dead letters apart.
     func waitingCount() async throws -> Int {
         let counts = try await broker.messageCounts(namespace: namespace)
-        return counts.filter { $0.key != "\(namespace).dead-letter" }.values.reduce(0) { $0 + abs($1) }
+        let ends = ["\(namespace).dead-letter", outcomesQueue]
+        return counts.filter { !ends.contains($0.key) }.values.reduce(0) { $0 + abs($1) }
     }
 
     /// Ends the workers in order; what goes wrong with that is a problem.
@@ -75,7 +76,7 @@ extension Environment {
         let destruction = state.withLock { ($0.destroyedMaximum, $0.destroyedBeforeMilliseconds) }
         ledger.mayBeDestroyed(destruction.0, confirmedByMilliseconds: destruction.1)
         let names = try await broker.messageCounts(namespace: namespace)
-        for (queue, count) in names where count > 0 {
+        for (queue, count) in names where count > 0 && queue != outcomesQueue {
             let identifiers = try await identifiers(in: queue)
             if queue != "\(namespace).dead-letter" { ledger.holdsUnread(max(0, count - identifiers.count)) }
             for identifier in identifiers {
@@ -91,6 +92,7 @@ extension Environment {
             try await service(kind).goDown()
             deadTokens.formUnion(try enterRecord(of: kind, into: &ledger))
         }
+        try await enterOutcomes(into: &ledger)
         for device in try await removedDevices(calledDead: deadTokens) { ledger.isRemoved(device) }
         return ledger
     }

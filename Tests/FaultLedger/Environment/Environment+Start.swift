@@ -14,6 +14,7 @@ extension Environment {
         try await scenario.prepare(self)
         try writeConfiguration()
         try await succeed("topology apply", apus("topology", "apply"))
+        try await bindOutcomes()
         try await succeed("device import", apus("device", "import", input: try importLines()))
         for room in 0..<Population.roomCount {
             try await succeed(

@@ -33,6 +33,9 @@ struct Ledger: Sendable {
     private var destroyedMaximum = 0
     private var destroyedMilliseconds: Int64 = 0
     private var removedDevices: Set<Int> = []
+    private var outcomes = OutcomeBook()
+    /// The numbers of the events that say that an identity has a sync count.
+    private var changeNumbers: [Int: [Int: Int]] = [:]
 
     /// Creates an empty ledger.
     ///
@@ -45,7 +48,9 @@ struct Ledger: Sendable {
     mutating func attempted(_ event: LedgerEvent) {
         precondition(event.number == events.count, "the numbers of events have no gaps")
         events.append(event)
-        if case .change(let identity, let syncCount) = event.content { greatestSyncCount[identity] = syncCount }
+        guard case .change(let identity, let syncCount) = event.content else { return }
+        greatestSyncCount[identity] = syncCount
+        changeNumbers[identity, default: [:]][syncCount] = event.number
     }
 
     /// The broker confirmed an event.
@@ -66,6 +71,12 @@ struct Ledger: Sendable {
             changes[key.device, default: SyncCountTimes()].append(
                 syncCount: syncCount, atMilliseconds: push.timeMilliseconds)
         }
+    }
+
+    /// The backend was told that a push has ended for good.
+    mutating func told(deviceNamed name: String, ofEvent identifier: String, isAccepted: Bool) {
+        guard let device = population.device(named: name), let event = Int(identifier.dropFirst()) else { return }
+        outcomes.ended(.init(device: device, event: event), isAccepted: isAccepted)
     }
 
     /// At the end a message with this identifier stands in a queue.
@@ -150,8 +161,25 @@ struct Ledger: Sendable {
                 if counts.lost <= Self.detailsMaximum { counts.details.append("lost: \(event)") }
             }
         }
+        counts.untold = max(0, untold.count - destroyedMaximum * Population.pushesPerEventMaximum)
+        if counts.untold > 0 { counts.details += untold.prefix(Self.detailsMaximum).map { "untold: \($0)" } }
+        counts.toldAgain = outcomes.repeatedCount
         counts.delivered = counts.confirmed - counts.queued - counts.deadLettered - counts.destroyed - counts.lost
         return counts
+    }
+
+    /// The accepted pushes that the backend was not told of, though their event has left the queues.
+    private var untold: [OutcomeBook.Key] {
+        firstMilliseconds.keys.compactMap { key in
+            let number: Int? =
+                switch key.subject {
+                case .change(let syncCount): changeNumbers[Population.identity(of: key.device)]?[syncCount]
+                case .request(let number): number
+                }
+            guard let number, !queued.contains(events[number].identifier) else { return nil }
+            let push = OutcomeBook.Key(device: key.device, event: number)
+            return outcomes.has(push) ? nil : push
+        }
     }
 
     /// When the last push was accepted of the events that had been confirmed by then and were delivered.
@@ -270,6 +298,10 @@ struct LedgerCounts: Sendable, Hashable {
     var duplicated = 0
     /// Pushes that were accepted, all in all.
     var pushes = 0
+    /// Accepted pushes that the backend was not told of.
+    var untold = 0
+    /// How often the backend was told of an acceptance again.
+    var toldAgain = 0
     /// The first few lost or unexpected pushes, for a search for the reason.
     var details: [String] = []
 }

@@ -27,6 +27,7 @@ struct Population: Sendable {
     let services: [ServiceKind]
     private let tokens: [String]
     private let devices: [String: Int]
+    private let names: [String: Int]
 
     /// Draws the devices.
     ///
@@ -53,6 +54,7 @@ struct Population: Sendable {
             }
         }
         devices = Dictionary(uniqueKeysWithValues: tokens.enumerated().map { ($1, $0) })
+        names = Dictionary(uniqueKeysWithValues: tokens.indices.map { (Self.deviceText($0), $0) })
     }
 
     /// All devices.
@@ -122,6 +124,9 @@ struct Population: Sendable {
 
     /// The device with a token.
     func device(token: String) -> Int? { devices[token] }
+
+    /// The device that the registry calls so.
+    func device(named name: String) -> Int? { names[name] }
 
     /// The lines that `apus device import` reads.
     ///

@@ -53,6 +53,7 @@ enum ResultLine {
             ("queued", counts.queued), ("deadLettered", counts.deadLettered), ("destroyed", counts.destroyed),
             ("lost", counts.lost), ("unexpected", counts.unexpected), ("duplicated", counts.duplicated),
             ("duplicatesMaximum", result.duplicatesMaximum), ("pushes", counts.pushes),
+            ("untold", counts.untold), ("toldAgain", counts.toldAgain),
         ]
         for (name, number) in numbers {
             writer.key(name)

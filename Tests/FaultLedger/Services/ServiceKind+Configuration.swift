@@ -10,6 +10,7 @@ extension TestConfiguration {
     mutating func use(_ services: [ServiceKind], at ports: [ServiceKind: UInt16]) {
         var app = App(endpoint: nil)
         (app.name, app.bundleID) = (Population.app, Population.bundleID)
+        app.outcomes = ["all"]
         for service in services {
             let port = ports[service]
             switch service {

@@ -53,6 +53,28 @@ struct LedgerTests {
         #expect(ledger.counts().lost == 0 && ledger.counts().delivered == 1 && ledger.counts().pushes == 3)
     }
 
+    @Test("An accepted push is untold until the backend was told of its end, and telling of it again is counted")
+    func toldPushes() {
+        var ledger = Ledger(population: population)
+        let (asked, changed) = (request(0, [4, 5]), change(1, identity: 3, syncCount: 1))
+        for event in [asked, changed] {
+            ledger.attempted(event)
+            ledger.confirmed(event.number, atMilliseconds: 1)
+            for push in pushes(event) { ledger.accepted(push) }
+        }
+        let readers = population.audience(of: changed)
+        #expect(ledger.counts().untold == 2 + readers.count)
+        for (event, devices) in [(asked, [4, 5]), (changed, readers)] {
+            for device in devices {
+                ledger.told(
+                    deviceNamed: Population.deviceText(device), ofEvent: event.identifier, isAccepted: true)
+            }
+        }
+        #expect(ledger.counts().untold == 0 && ledger.counts().toldAgain == 0)
+        ledger.told(deviceNamed: Population.deviceText(4), ofEvent: asked.identifier, isAccepted: true)
+        #expect(ledger.counts().toldAgain == 1)
+    }
+
     @Test("A change is delivered by a push with a newer sync count, and not by one with an older")
     func newerSyncCountCovers() {
         var ledger = Ledger(population: population)

@@ -10,6 +10,8 @@ public struct TestConfiguration: Sendable {
         public var bundleID = "com.example.chat"
         /// Its identity pools.
         public var pools = [TestEvents.pool]
+        /// What its backend wants to hear of its pushes.
+        public var outcomes: [String] = []
         /// Where APNs is, as HOST:PORT; nil if the app has no devices of Apple.
         public var endpoint: String?
         /// The file with the certificate of the push service.
@@ -30,6 +32,7 @@ public struct TestConfiguration: Sendable {
             name = "\(name)"
             bundle_id = "\(bundleID)"
             \(pools.isEmpty ? "" : "identity_pools = [\(pools.map { "\"\($0)\"" }.joined(separator: ", "))]")
+            \(outcomes.isEmpty ? "" : "outcomes = [\(outcomes.map { "\"\($0)\"" }.joined(separator: ", "))]")
             \(endpoint.map(apns) ?? "")
             \(sections)
             """
