@@ -1,5 +1,6 @@
 """A RabbitMQ node of the demo's own: data, ports, name, cookie and port mapper are private."""
 
+import json
 import os
 import secrets
 import socket
@@ -8,6 +9,7 @@ import pika
 
 from processes import DemoFailure, Process, free_ports, wait_until
 
+OUTCOMES = "apus.outcomes.demo"
 PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
 
@@ -72,6 +74,32 @@ class Broker:
                 if method is None:
                     return identifiers
                 identifiers.append(properties.message_id)
+        finally:
+            connection.close()
+
+    def bind_outcomes(self):
+        """Makes the queue of a backend that wants to hear of everything."""
+        connection = self.connect()
+        try:
+            channel = connection.channel()
+            channel.queue_declare(OUTCOMES, durable=True, arguments={"x-queue-type": "quorum"})
+            channel.queue_bind(OUTCOMES, "apus.outcomes", "#")
+        finally:
+            connection.close()
+
+    def take_outcomes(self):
+        """The bodies of all outcomes, which are taken away."""
+        connection = self.connect()
+        try:
+            channel = connection.channel()
+            channel.basic_qos(prefetch_count=1_000)
+            bodies = []
+            for method, _, body in channel.consume(OUTCOMES, inactivity_timeout=1):
+                if method is None:
+                    return bodies
+                bodies.append(json.loads(body))
+                channel.basic_ack(method.delivery_tag)
+            return bodies
         finally:
             connection.close()
 

@@ -256,3 +256,23 @@ def check_renewals(findings, workload, record, registered_tokens):
     findings.equal("answered with another registration ID, registry has it", len(answered), len(found))
     findings.note("  of these, pushed to under the new one", len(record.pushed_successors))
     findings.detail("not renewed", [kindle.identifier for kindle in answered if kindle not in found])
+
+
+def check_outcomes(findings, metrics, messages, is_whole):
+    """What the backend was told, against the worker's ledger."""
+    told = Counter()
+    for message in messages:
+        told[message["outcome"]] += len(message["pushes"])
+    findings.heading("Outcomes: what the backend was told" + (", against the worker's ledger" if is_whole else ""))
+    findings.note("messages", len(messages))
+    outcomes = metrics.by("apus_pushes_total", "outcome")
+    names = {
+        "accepted": "accepted", "token-dead": "token_dead", "expired": "expired", "coalesced": "coalesced",
+        "retrying": "requeued_retry", "dead-lettered": "requeued_dead_letter",
+    }
+    for name, counted in names.items():
+        if is_whole:
+            findings.equal(f"  {name}", outcomes[counted], told[name])
+        else:
+            findings.note(f"  {name}", told[name])
+    findings.equal("dropped by the worker", 0, metrics.total("apus_outcomes_dropped_total"))

@@ -12,7 +12,8 @@ import urllib.error
 import urllib.request
 
 from broker import Broker
-from ledger import Findings, Metrics, Record, check_dead_letters, check_deliveries, check_renewals, check_worker
+from ledger import (
+    Findings, Metrics, Record, check_dead_letters, check_deliveries, check_outcomes, check_renewals, check_worker)
 from processes import DemoFailure, Process, free_ports, run, wait_until
 from publisher import Publisher
 from workload import APP, BUNDLE_ID, LISTENER, POOL, PREDICATE, Workload
@@ -41,6 +42,7 @@ listen = "127.0.0.1:{admin_port}"
 name = "{app}"
 bundle_id = "{bundle_id}"
 identity_pools = ["{pool}"]
+outcomes = ["all"]
 [app.apns]
 key_file = "{folder}/AuthKey_{key_id}.p8"
 key_id = "{key_id}"
@@ -117,6 +119,7 @@ class Demo:
         self._subscribe()
         self._broker.wait()
         self._apus("topology", "apply")
+        self._broker.bind_outcomes()
         say("Starting one worker")
         self._start_worker()
 
@@ -297,6 +300,7 @@ class Demo:
         check_dead_letters(findings, self._workload, metrics, dead_letters, is_whole)
         check_worker(findings, self._workload, metrics, record, is_whole)
         check_deliveries(findings, self._workload, record, is_whole)
+        check_outcomes(findings, metrics, self._broker.take_outcomes(), is_whole)
         check_renewals(findings, self._workload, record, self._registered_tokens())
         if is_whole:
             self._check_last_word(findings, metrics)
