@@ -47,7 +47,7 @@ def show_now(browser, report, environment):
         expect(page.locator("a.tile strong")).not_to_have_text("0")
         expect(page.get_by_role("row", name="apus.work")).to_be_visible()
         expect(page.get_by_role("row", name="music")).to_contain_text("Failing")
-        expect(page.get_by_role("row", name="music")).to_contain_text("does not accept its key")
+        expect(page.get_by_role("row", name="music")).to_contain_text("does not accept its credentials")
         expect(page.locator(".freshness")).to_contain_text("Live")
         expect(page.locator(".plot path.line").first).to_be_attached()
         chart = page.locator(".plot").first

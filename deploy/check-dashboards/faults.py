@@ -29,7 +29,7 @@ def stopped_api(stage, _):
 @contextmanager
 def forged_ledger(stage, prometheus):
     """A worker's metrics with three pushes unaccounted for: the defect itself cannot be provoked."""
-    forger = Forger(stage.admin_port, r'(apus_pushes_unaccounted\{app="chat"\}) 0', r"\1 3")
+    forger = Forger(stage.admin_port, r'(apus_pushes_unaccounted\{app="chat",service="apns"\}) 0', r"\1 3")
     prometheus.watch([stage.admin_port, stage.api_admin_port, forger.port])
     yield
     prometheus.watch([stage.admin_port, stage.api_admin_port])

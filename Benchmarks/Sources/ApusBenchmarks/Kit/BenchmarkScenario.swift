@@ -1,7 +1,7 @@
 /// What can be measured, in the order in which it is.
 enum BenchmarkScenario: String, CaseIterable {
     case client, services, distance, allocations, micro, matching, pipeline, subscriptions
-    case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, bulkheads, memory, peers
+    case worker, outcomes, postgresql, replicas, queues, latency, fanout, fairness, isolation, bulkheads, memory, peers
     case libraries, curves
 
     /// What it measures, in a sentence or two.
@@ -17,6 +17,8 @@ enum BenchmarkScenario: String, CaseIterable {
         case .pipeline: "The worker without sockets: a queue, a registry and a push service that answer at once."
         case .subscriptions: "Saving and reading record subscriptions, and record events in the worker without sockets."
         case .worker: "The whole worker between RabbitMQ and the simulator, beside a bare consumer in C."
+        case .outcomes:
+            "The whole worker that tells a backend what became of every push, beside the same that tells nothing."
         case .postgresql:
             "The whole worker with its registry in PostgreSQL, beside it (0 ms) and 1 ms away. The 0 ms figure is the "
                 + "reference of the 1 ms figure."
@@ -65,6 +67,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .pipeline: try await PipelineScenario(bench: bench, report: report).run()
         case .subscriptions: try await SubscriptionScenario(bench: bench, report: report).run()
         case .worker: try await WorkerScenario(bench: bench, report: report).run()
+        case .outcomes: try await OutcomesScenario(bench: bench, report: report).run()
         case .postgresql: try await PostgreSQLScenario(bench: bench, report: report).run()
         case .replicas: try await ReplicaScenario(bench: bench, report: report).run()
         case .queues: try await QueueScenario(bench: bench, report: report).run()

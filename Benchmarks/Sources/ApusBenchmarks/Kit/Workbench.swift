@@ -99,12 +99,14 @@ extension Workbench {
     ///   - workQueues: over how many queues the events are spread.
     ///   - otherPort: where the simulator of a second app listens; nil for one app alone.
     ///   - connections: how many connections a worker has, no more and no less; nil for what it does by itself.
+    ///   - outcomes: what the backend of the first app wants to hear.
     /// - Throws: if the file cannot be written.
     func writeConfiguration(
         broker: String, simulatorPort: UInt16, registryURL: String, workQueues: Int = 1, otherPort: UInt16? = nil,
-        connections: Int? = nil
+        connections: Int? = nil, outcomes: [String] = []
     ) throws {
         var app = TestConfiguration.App(endpoint: "127.0.0.1:\(simulatorPort)")
+        app.outcomes = outcomes
         app.more = connections.map { "connections = \($0)\nconnections_max = \($0)" } ?? ""
         var configuration = TestConfiguration(brokerURLs: [broker], apps: [app])
         configuration.broker = "work_queues = \(workQueues)"
