@@ -36,8 +36,8 @@ class Metrics:
 class Record:
     """What the simulators wrote down, a line for each request that they answered."""
 
-    def __init__(self, apns, fcm, adm, web_push, token_of_successor):
-        self._token_of_successor = token_of_successor
+    def __init__(self, apns, fcm=None, adm=None, web_push=None, token_of_successor=None):
+        self._token_of_successor = token_of_successor or {}
         # Tokens that were told their successor, and those whose successor was pushed to.
         self.replaced_tokens = set()
         self.pushed_successors = set()
@@ -53,8 +53,10 @@ class Record:
         self.first_seen = {}
         self.times = []
         self.unreadable = 0
-        for path, form in (
-                (apns, dict), (fcm, self._of_fcm), (adm, self._of_adm), (web_push, self._of_web_push)):
+        records = ((apns, dict), (fcm, self._of_fcm), (adm, self._of_adm), (web_push, self._of_web_push))
+        for path, form in records:
+            if path is None:
+                continue
             with open(path, encoding="utf-8") as file:
                 for line in file:
                     self._add(form(json.loads(line)))

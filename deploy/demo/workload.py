@@ -91,7 +91,7 @@ class Browser:
 class Workload:
     """Devices and events, with what must come of them."""
 
-    def __init__(self, seed, percent):
+    def __init__(self, seed, percent, is_of_apple_alone=False):
         self._random = random.Random(seed)
         self.identities = [f"us-east-1:{self._uuid()}" for _ in range(max(50, 5_000 * percent // 100))]
         self.devices = [
@@ -101,6 +101,8 @@ class Workload:
         self.androids = [Android(number, self._random) for number in range(max(50, 1_000 * percent // 100))]
         self.kindles = [Kindle(number, self._random) for number in range(max(30, 200 * percent // 100))]
         self.browsers = [Browser(number) for number in range(max(20, 200 * percent // 100))]
+        if is_of_apple_alone:
+            self.androids, self.kindles, self.browsers = [], [], []
         self._others = self.androids + self.kindles + self.browsers
         for number, android in enumerate(self.androids):
             android.fault = {0: "dead", 1: "unavailable"}.get(number % 50)
@@ -189,7 +191,7 @@ class Workload:
                 target = {"deviceTokens": [device.token for device in devices]}
             else:
                 # One event for devices of every push service.
-                devices += self._random.sample(self._others, 4)
+                devices += self._random.sample(self._others, min(4, len(self._others)))
                 target = {"deviceIds": [device.identifier for device in devices]}
             serial = f"request-{number}"
             data = {
