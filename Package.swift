@@ -82,6 +82,7 @@ let package = Package(
         swiftTarget("Metrics", in: "Mechanism", []),
         swiftTarget("Hashing", in: "Mechanism", []),
         swiftTarget("Essentials", in: "Mechanism", []),
+        swiftTarget("Tracing", in: "Mechanism", ["Essentials"]),
         swiftTarget("JSON", in: "Mechanism", ["CSimdJSON"]),
         swiftTarget("UnicodeText", in: "Mechanism", ["CUTF8Proc"]),
         swiftTarget("Geography", in: "Mechanism", []),
@@ -106,7 +107,7 @@ let package = Package(
         swiftTarget("CapacityModel", in: "Core", []),
         swiftTarget(
             "PushCore", in: "Core",
-            ["JSON", "Geography", "Hashing", "Essentials", "Notifications", "Predicates"]),
+            ["JSON", "Geography", "Hashing", "Essentials", "Tracing", "Notifications", "Predicates"]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
         // The HTTP/2 client, which the adapters of push services share.
@@ -263,6 +264,8 @@ let package = Package(
         testTarget("ServiceManagerTests", in: "Mechanism", ["ServiceManager", "EventLoop", "PushTestKit"]),
         testTarget("HashingTests", in: "Mechanism", ["Hashing", "Crypto", "PushTestKit", "PushCore"]),
         testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "PushTestKit", "JSON"]),
+        testTarget(
+            "TracingTests", in: "Mechanism", ["Tracing", "Essentials", "PushTestKit"], exclude: ["Scripts"]),
         testTarget("NotificationsTests", in: "Core", ["Notifications", "PushTestKit"]),
         testTarget(
             "ConnectionPoolTests", in: "Core",
@@ -275,7 +278,7 @@ let package = Package(
         testTarget("CapacityModelTests", in: "Core", ["CapacityModel", "PushTestKit"]),
         testTarget(
             "PushCoreTests", in: "Core",
-            ["PushCore", "JSON", "Geography", "PushTestKit", "Essentials", "Notifications", "Predicates"]),
+            ["PushCore", "JSON", "Geography", "PushTestKit", "Essentials", "Tracing", "Notifications", "Predicates"]),
         testTarget(
             "APNsTransportTests", in: "Adapters",
             [

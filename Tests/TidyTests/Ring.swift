@@ -23,7 +23,7 @@ enum Ring: String, CaseIterable, Comparable {
 
     /// What the core may import besides the standard library: mechanisms that are pure.
     static let importsOfCore: Set<String> = [
-        "JSON", "UnicodeText", "Geography", "Prefetching", "Hashing", "Essentials",
+        "JSON", "UnicodeText", "Geography", "Prefetching", "Hashing", "Essentials", "Tracing",
     ]
 
     /// Imports between members of one ring that are meant: no cycle is among them.
@@ -31,6 +31,7 @@ enum Ring: String, CaseIterable, Comparable {
     /// Adapters have none, but those of push services share the clients.
     static let importsWithin: [String: Set<String>] = [
         "EventLoop": ["Essentials"],
+        "Tracing": ["Essentials"],
         "EncryptedContent": ["Crypto"],
         "HTTP2": ["EventLoop", "Crypto"],
         "AMQP": ["EventLoop"],
