@@ -1,5 +1,6 @@
 public import Essentials
 public import Notifications
+public import Tracing
 
 /// A decoded event of a backend: a change.
 public struct ChangeEvent: Hashable, Sendable {
@@ -25,17 +26,21 @@ public struct ChangeEvent: Hashable, Sendable {
     public var time: WallTime?
     /// How long the message may wait, in milliseconds from its publication: the AMQP property `expiration`.
     public var timeToLiveMilliseconds: Int64?
+    /// The trace that it belongs to, as its publisher says; nil if it says nothing.
+    public var trace: TraceContext?
     /// The kind and its facts.
     public var kind: Kind
 
     /// Creates an event.
     public init(
-        identifier: String, source: String, time: WallTime?, timeToLiveMilliseconds: Int64? = nil, kind: Kind
+        identifier: String, source: String, time: WallTime?, timeToLiveMilliseconds: Int64? = nil,
+        trace: TraceContext? = nil, kind: Kind
     ) {
         self.identifier = identifier
         self.source = source
         self.time = time
         self.timeToLiveMilliseconds = timeToLiveMilliseconds
+        self.trace = trace
         self.kind = kind
     }
 }

@@ -1,6 +1,7 @@
 import Essentials
 internal import JSON
 public import Notifications
+import Tracing
 
 /// Understands what backends publish: turns a message of the broker into a change event, or says why it is none.
 ///
@@ -14,7 +15,8 @@ public import Notifications
 /// 3. *Plain JSON*: the properties `message_id`, `type` and `app_id` are the event's `id`, `type` and `source`; the
 ///    body is the data.
 ///
-/// Unknown attributes are extensions of CloudEvents and ignored; unknown members of the data are refused
+/// `traceparent` and `tracestate` name the event's trace (`ChangeEvent.trace`).
+/// Other unknown attributes are extensions of CloudEvents and ignored; unknown members of the data are refused
 /// (`MemberNames`). When the change happened is the attribute `time` (RFC 3339; refused if it is
 /// anything else), else the header `x-timestamp-ms`, else the property `timestamp`; the last two are hints that are
 /// ignored where they make no sense. The property `expiration` is ignored as well if it is not a number of
@@ -53,6 +55,7 @@ public final class EventDecoder {
             source: envelope.source,
             time: envelope.time ?? message.timestamp,
             timeToLiveMilliseconds: message.timeToLiveMilliseconds,
+            trace: envelope.trace ?? TraceContext(headers: message.headers),
             kind: try readKind(envelope.type, FieldReader(envelope.data, path: "data")))
     }
 
@@ -127,6 +130,7 @@ extension EventDecoder {
             source: try attributes.requiredText("source", .source),
             type: try readType(attributes),
             time: try readTime(attributes),
+            trace: TraceContext(attributes: object),
             // The last of all: data in base64 is a document of its own, which ends the life of this one.
             data: try readData(attributes))
     }
@@ -188,6 +192,7 @@ extension EventDecoder {
             source: try attributes.requiredText(attributes.source, "source", .source),
             type: knownType,
             time: try attributes.timestamp,
+            trace: attributes.trace,
             data: try parse(body, called: "the body"))
     }
 
@@ -212,6 +217,6 @@ extension EventDecoder {
                 "the property message_id", found: "a text of \(identifier.utf8.count) bytes", identifierRule.length)
         }
         return EventEnvelope(
-            identifier: identifier, source: properties.appID ?? "", type: knownType, time: nil, data: body)
+            identifier: identifier, source: properties.appID ?? "", type: knownType, time: nil, trace: nil, data: body)
     }
 }

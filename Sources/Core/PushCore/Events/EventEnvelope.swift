@@ -1,6 +1,7 @@
 import Essentials
 internal import JSON
 import Notifications
+import Tracing
 
 /// The attributes around the data of an event, in any encoding.
 struct EventEnvelope {
@@ -8,6 +9,7 @@ struct EventEnvelope {
     var source: String
     var type: EventType
     var time: WallTime?
+    var trace: TraceContext?
     var data: JSONValue
 
     static let typeExpected = "a text whose last two labels are one of \(EventType.listing)"

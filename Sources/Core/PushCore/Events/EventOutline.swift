@@ -1,5 +1,6 @@
 import Essentials
 internal import JSON
+public import Tracing
 
 /// The readable parts of any event, even an invalid one: for logs and dead letters.
 public struct EventOutline: Hashable, Sendable {
@@ -11,15 +12,20 @@ public struct EventOutline: Hashable, Sendable {
     public var type: String?
     /// The app that the event's data names.
     public var app: String?
+    /// The trace that the event belongs to.
+    public var trace: TraceContext?
 
     /// The most bytes that are kept of each: the values of a valid event fit.
     private static let bytesMaximum = EventLimits.sourceBytesMaximum
 
-    init(source: String?, identifier: String?, type: String?, app: String? = nil) {
+    init(
+        source: String?, identifier: String?, type: String?, app: String? = nil, trace: TraceContext? = nil
+    ) {
         self.source = Self.bounded(source)
         self.identifier = Self.bounded(identifier)
         self.type = Self.bounded(type)
         self.app = Self.bounded(app)
+        self.trace = trace
     }
 
     /// Cuts a text that is too long, and replaces NUL, which no database of texts can hold.
@@ -41,19 +47,20 @@ extension EventDecoder {
         let contentType = ContentType(properties.contentType)
         let attributes = contentType == .cloudEvent ? nil : HeaderAttributes(message.headers)
         let body = message.body.count <= EventLimits.bodyBytesMaximum ? try? parser.parse(message.body) : nil
+        let own = TraceContext(headers: message.headers)
         if let attributes {
             return EventOutline(
                 source: attributes.source?.text, identifier: attributes.identifier?.text, type: attributes.type?.text,
-                app: body?["app"]?.string)
+                app: body?["app"]?.string, trace: attributes.trace ?? own)
         }
         if let body, contentType == .cloudEvent || body["specversion"] != nil {
             return EventOutline(
                 source: body["source"]?.string, identifier: body["id"]?.string, type: body["type"]?.string,
-                app: body["data"]?["app"]?.string)
+                app: body["data"]?["app"]?.string, trace: body.object.flatMap { TraceContext(attributes: $0) } ?? own)
         }
         return EventOutline(
             source: properties.appID, identifier: properties.messageID, type: properties.type,
-            app: body?["app"]?.string)
+            app: body?["app"]?.string, trace: own)
     }
 }
 

@@ -1,5 +1,6 @@
 import Essentials
 import Notifications
+import Tracing
 
 /// The attributes of a CloudEvent in binary mode: headers whose names have one of four prefixes.
 struct HeaderAttributes {
@@ -9,6 +10,8 @@ struct HeaderAttributes {
         case identifier
         case source
         case time
+        case traceParent
+        case traceState
     }
 
     private(set) var version: HeaderValue?
@@ -16,6 +19,8 @@ struct HeaderAttributes {
     private(set) var identifier: HeaderValue?
     private(set) var source: HeaderValue?
     private(set) var time: HeaderValue?
+    private var traceParent: HeaderValue?
+    private var traceState: HeaderValue?
 
     private static let prefixes: [StaticString] = ["ce-", "ce_", "cloudevents_", "cloudevents:"]
 
@@ -35,6 +40,8 @@ struct HeaderAttributes {
         case .identifier: identifier = identifier ?? value
         case .source: source = source ?? value
         case .time: time = time ?? value
+        case .traceParent: traceParent = traceParent ?? value
+        case .traceState: traceState = traceState ?? value
         }
     }
 
@@ -49,6 +56,8 @@ struct HeaderAttributes {
         if attribute.isEqual(ignoringCase: "time") { return .time }
         if attribute.isEqual(ignoringCase: "source") { return .source }
         if attribute.isEqual(ignoringCase: "specversion") { return .version }
+        if attribute.isEqual(ignoringCase: "traceparent") { return .traceParent }
+        if attribute.isEqual(ignoringCase: "tracestate") { return .traceState }
         return nil
     }
 
@@ -97,6 +106,9 @@ struct HeaderAttributes {
             throw FieldReader.invalid("the header ce-time", found: "something else", EventEnvelope.timeExpected)
         }
     }
+
+    /// The trace that the attributes name, if they name one.
+    var trace: TraceContext? { TraceContext(parent: traceParent, state: traceState) }
 
     private static func notUTF8(_ place: String) -> EventRejection {
         EventRejection(.invalidUTF8, "\(place) is not UTF-8")
