@@ -84,6 +84,8 @@ static inline int ccurl_exchange(const struct ccurl_request *request, struct ccu
 // One POST of the multi interface. The callbacks get `context`.
 struct ccurl_post {
     const char *url;
+    // "http" or "https", the URL's own.
+    const char *scheme;
     struct curl_slist *headers;
     curl_off_t body_count;
     // Empty for the system's trust anchors alone.
@@ -110,7 +112,7 @@ static inline CURLcode ccurl_set_post(CURL *handle, const struct ccurl_post *pos
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, post->problem);
     curl_easy_setopt(handle, CURLOPT_PRIVATE, post->context);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "https");
+    curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, post->scheme);
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);

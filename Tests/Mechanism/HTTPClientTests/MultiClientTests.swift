@@ -40,6 +40,24 @@ struct MultiClientTests {
         }
     }
 
+    @Test("A destination without TLS is spoken to in the clear, and one with TLS never is")
+    func unencrypted() async throws {
+        try await MultiClientFixture.run { fixture in
+            let configuration = HTTPServerConfiguration(
+                name: "a plain server", settingName: "test.listen", host: "127.0.0.1", port: 0)
+            let server = try HTTPServer(configuration: configuration, handler: PlainHandler())
+            defer { server.stop() }
+            var destination = fixture.destination(host: "127.0.0.1", port: server.port)
+            #expect(await fixture.post(fixture.request("/a", to: destination)).notSentKind == .tls)
+            destination.isEncrypted = false
+            #expect(try await fixture.answer(fixture.request("/a", to: destination)).status == 204)
+        }
+    }
+
+    private struct PlainHandler: HTTPHandler {
+        func answer(_ request: HTTPRequest) -> HTTPAnswer { .now(HTTPResponse(status: 204, fields: [], body: [])) }
+    }
+
     @Test("A redirect is an answer")
     func redirect() async throws {
         try await MultiClientFixture.run { fixture in

@@ -1,12 +1,12 @@
 import CCurl
 public import EventLoop
 
-/// Sends many POSTs over HTTPS and HTTP/1.1 at once, over connections that are kept and used again, with libcurl.
+/// Sends many POSTs over HTTP/1.1 at once, over connections that are kept and used again, with libcurl.
 ///
-/// For push services that do not speak HTTP/2. All of it lives on one loop; requests and outcomes are values. Each
-/// request has one outcome, which says whether it may have been processed: libcurl's own repetition of a request on
-/// another connection is ruled out as soon as a byte of the body is on its way. Redirects are not followed, and neither
-/// the environment's proxies nor other protocols than HTTPS are used.
+/// For push services that do not speak HTTP/2, and for collectors of traces. All of it lives on one loop; requests and
+/// outcomes are values. Each request has one outcome, which says whether it may have been processed: libcurl's own
+/// repetition of a request on another connection is ruled out as soon as a byte of the body is on its way. Redirects
+/// are not followed, and neither the environment's proxies nor another scheme than the destination's are used.
 ///
 /// A client that has sent something has to be closed on its loop before the loop ends.
 public final class HTTPMultiClient {

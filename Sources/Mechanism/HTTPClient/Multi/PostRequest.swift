@@ -1,4 +1,4 @@
-/// A POST over HTTPS, for `HTTPMultiClient`.
+/// A POST, for `HTTPMultiClient`.
 public struct PostRequest: Sendable {
     /// Where it goes.
     public var destination: PostDestination
@@ -45,6 +45,8 @@ public struct PostDestination: Sendable {
     public var host: String
     /// The port.
     public var port: UInt16
+    /// Whether it is spoken to by HTTPS; a service of the operator's own network may do without.
+    public var isEncrypted = true
     /// Which of the addresses that the name resolves to may be connected to, given as 4 or 16 bytes; nil for all.
     ///
     /// For an origin that a stranger named. It is asked between the look-up and the connection, so that no second
@@ -66,6 +68,9 @@ public struct PostDestination: Sendable {
         self.proxy = proxy
         self.admitsAddress = admitsAddress
     }
+
+    /// The scheme as a URL has it.
+    var scheme: String { isEncrypted ? "https" : "http" }
 
     /// The host as a URL has it.
     var urlHost: String { host.contains(":") ? "[\(host)]" : host }

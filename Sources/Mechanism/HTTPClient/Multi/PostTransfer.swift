@@ -61,14 +61,17 @@ final class PostTransfer {
         }
         post.write_body = { PostTransfer.of($3)?.takeBody($0, $1 &* $2) ?? 0 }
         post.problem = problem
-        let url = "https://\(destination.urlHost):\(destination.port)\(request.path)"
+        let url = "\(destination.scheme)://\(destination.urlHost):\(destination.port)\(request.path)"
         let code = url.withCString { url in
             destination.caFile.withCString { caFile in
                 (destination.proxy?.url ?? "").withCString { proxy in
-                    post.url = url
-                    post.ca_file = caFile
-                    post.proxy = proxy
-                    return ccurl_set_post(handle, &post)
+                    destination.scheme.withCString { scheme in
+                        post.url = url
+                        post.scheme = scheme
+                        post.ca_file = caFile
+                        post.proxy = proxy
+                        return ccurl_set_post(handle, &post)
+                    }
                 }
             }
         }
