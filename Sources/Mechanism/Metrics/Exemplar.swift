@@ -16,11 +16,28 @@ public struct Exemplar: Hashable, Sendable {
         }
     }
 
+    /// A span that an observation was made in.
+    public struct Trace: Hashable, Sendable {
+        /// The number of the trace.
+        public let traceID: Identifier
+        /// The number of the span, not 0.
+        public let spanID: UInt64
+
+        /// Names a span.
+        public init(traceID: Identifier, spanID: UInt64) {
+            self.traceID = traceID
+            self.spanID = spanID
+        }
+    }
+
     /// The label of a histogram's exemplars.
     public struct Label: Sendable {
         /// The name, for example `apns_id`.
         let name: String
-        /// Writes an identifier; name and text must have at most 128 characters together (OpenMetrics).
+        /// Writes an identifier.
+        ///
+        /// Name and text must have at most 64 characters together: OpenMetrics allows 128 for all labels, and those of
+        /// a trace take the rest.
         let text: @Sendable (Identifier) -> String
 
         /// Creates a label.
@@ -32,6 +49,8 @@ public struct Exemplar: Hashable, Sendable {
 
     /// What was observed.
     public let identifier: Identifier
+    /// The span that it was observed in; nil if none is recorded.
+    public let trace: Trace?
     /// The observed duration, in nanoseconds.
     public let nanoseconds: UInt64
     /// When it was observed, in milliseconds since 1970.
@@ -47,19 +66,31 @@ final class HistogramBucket: Sendable {
     ///
     /// Scrapes are further apart, so more exemplars would cost the observers time and show nothing.
     private static let lifetimeMilliseconds: Int64 = 1_000
+    /// How long one with a trace stays in spite of those without, in milliseconds.
+    private static let tracedLifetimeMilliseconds: Int64 = 60_000
     private static let readsMaximum = 8
 
     let count = Atomic<Int>(0)
     private let sequence = Atomic<UInt64>(0)
     private let high = Atomic<UInt64>(0)
     private let low = Atomic<UInt64>(0)
+    private let traceHigh = Atomic<UInt64>(0)
+    private let traceLow = Atomic<UInt64>(0)
+    /// 0 if there is no trace.
+    private let span = Atomic<UInt64>(0)
     private let nanoseconds = Atomic<UInt64>(0)
     private let milliseconds = Atomic<Int64>(0)
 
     /// Whether the exemplar is missing or old, or the clock was set back.
-    func isDue(at now: Int64) -> Bool {
+    ///
+    /// One with a trace replaces one without at once, and is replaced by one without much later: few events are
+    /// recorded, and a scrape should find one of them.
+    func isDue(at now: Int64, hasTrace: Bool) -> Bool {
+        let isTraced = span.load(ordering: .relaxed) != 0
+        if hasTrace, !isTraced { return true }
         let last = milliseconds.load(ordering: .relaxed)
-        return now < last || now &- last >= Self.lifetimeMilliseconds
+        let lifetime = isTraced && !hasTrace ? Self.tracedLifetimeMilliseconds : Self.lifetimeMilliseconds
+        return now < last || now &- last >= lifetime
     }
 
     func replace(with exemplar: Exemplar) {
@@ -70,6 +101,9 @@ final class HistogramBucket: Sendable {
         atomicMemoryFence(ordering: .releasing)
         high.store(exemplar.identifier.high, ordering: .relaxed)
         low.store(exemplar.identifier.low, ordering: .relaxed)
+        traceHigh.store(exemplar.trace?.traceID.high ?? 0, ordering: .relaxed)
+        traceLow.store(exemplar.trace?.traceID.low ?? 0, ordering: .relaxed)
+        span.store(exemplar.trace?.spanID ?? 0, ordering: .relaxed)
         nanoseconds.store(exemplar.nanoseconds, ordering: .relaxed)
         milliseconds.store(exemplar.milliseconds, ordering: .relaxed)
         sequence.store(number &+ 2, ordering: .releasing)
@@ -82,10 +116,19 @@ final class HistogramBucket: Sendable {
             guard number > 0 else { return nil }
             let exemplar = Exemplar(
                 identifier: .init(high: high.load(ordering: .relaxed), low: low.load(ordering: .relaxed)),
-                nanoseconds: nanoseconds.load(ordering: .relaxed), milliseconds: milliseconds.load(ordering: .relaxed))
+                trace: trace, nanoseconds: nanoseconds.load(ordering: .relaxed),
+                milliseconds: milliseconds.load(ordering: .relaxed))
             atomicMemoryFence(ordering: .acquiring)
             if number.isMultiple(of: 2), sequence.load(ordering: .relaxed) == number { return exemplar }
         }
         return nil
+    }
+
+    private var trace: Exemplar.Trace? {
+        let spanID = span.load(ordering: .relaxed)
+        guard spanID != 0 else { return nil }
+        let traceID = Exemplar.Identifier(
+            high: traceHigh.load(ordering: .relaxed), low: traceLow.load(ordering: .relaxed))
+        return Exemplar.Trace(traceID: traceID, spanID: spanID)
     }
 }

@@ -32,12 +32,17 @@ public final class Histogram: Sendable {
     /// - Parameters:
     ///   - nanoseconds: the duration.
     ///   - identifier: what was observed.
+    ///   - trace: the span that it was observed in; such an exemplar also replaces a younger one without.
     ///   - milliseconds: the wall clock, in milliseconds since 1970.
-    public func observe(nanoseconds: UInt64, of identifier: Exemplar.Identifier, atMilliseconds milliseconds: Int64) {
+    public func observe(
+        nanoseconds: UInt64, of identifier: Exemplar.Identifier, in trace: Exemplar.Trace? = nil,
+        atMilliseconds milliseconds: Int64
+    ) {
         let index = count(nanoseconds)
-        guard buckets[index].isDue(at: milliseconds), exemplarLabel != nil else { return }
+        guard buckets[index].isDue(at: milliseconds, hasTrace: trace != nil), exemplarLabel != nil else { return }
         buckets[index].replace(
-            with: Exemplar(identifier: identifier, nanoseconds: nanoseconds, milliseconds: milliseconds))
+            with: Exemplar(
+                identifier: identifier, trace: trace, nanoseconds: nanoseconds, milliseconds: milliseconds))
     }
 
     /// Counts one duration.

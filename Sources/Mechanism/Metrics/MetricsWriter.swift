@@ -66,9 +66,20 @@ struct MetricsWriter {
 
     private func suffix(_ exemplar: Exemplar?, _ histogram: Histogram) -> String {
         guard let exemplar, let label = histogram.exemplarLabel else { return "" }
-        let labels = Self.text(of: [.init(label.name, label.text(exemplar.identifier))])
+        var members = [MetricsRegistry.Label(label.name, label.text(exemplar.identifier))]
+        if let trace = exemplar.trace {
+            members.append(.init("trace_id", Self.digits(trace.traceID.high) + Self.digits(trace.traceID.low)))
+            members.append(.init("span_id", Self.digits(trace.spanID)))
+        }
+        let labels = Self.text(of: members)
         let seconds = Self.text(of: Double(exemplar.nanoseconds) / 1_000_000_000)
         return " # \(labels) \(seconds) \(Self.text(of: Double(exemplar.milliseconds) / 1_000))"
+    }
+
+    /// 16 hexadecimal digits.
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     /// A number as Prometheus reads it; whole numbers without a fraction.

@@ -67,6 +67,29 @@ struct OpenMetricsTests {
         #expect(histogram.bucketCounts == [4, 0])
     }
 
+    @Test("An exemplar of a recorded span names it, replaces one without at once, and outlives those without")
+    func traces() {
+        let registry = MetricsRegistry()
+        let histogram = registry.histogram("h_seconds", help: "H.", boundsSeconds: [1], exemplars: Self.label)
+        let trace = Exemplar.Trace(traceID: .init(high: 0xab, low: .max), spanID: 0x0123_4567)
+        func observe(_ low: UInt64, in trace: Exemplar.Trace? = nil, at milliseconds: Int64) -> UInt64? {
+            histogram.observe(
+                nanoseconds: 1_000_000, of: .init(high: 0, low: low), in: trace, atMilliseconds: milliseconds)
+            return histogram.exemplars[0]?.identifier.low
+        }
+        #expect(observe(1, at: 10_000) == 1)
+        #expect(observe(2, in: trace, at: 10_001) == 2)
+        #expect(
+            registry.render(.openMetrics).contains(
+                "h_seconds_bucket{le=\"1.0\"} 2 # {id=\"0-2\",trace_id=\"00000000000000abffffffffffffffff\","
+                    + "span_id=\"0000000001234567\"} 0.001 10.001\n"))
+        #expect(observe(3, in: trace, at: 11_000) == 2)
+        #expect(observe(4, at: 70_000) == 2)
+        #expect(observe(5, in: trace, at: 70_001) == 5)
+        #expect(observe(6, at: 130_001) == 6)
+        #expect(histogram.exemplars[0]?.trace == nil)
+    }
+
     @Test("A histogram without a label keeps no exemplars, and one that has seen nothing has none")
     func without() {
         let registry = MetricsRegistry()
@@ -87,8 +110,9 @@ struct OpenMetricsTests {
                     for step in 1...20_000 as ClosedRange<UInt64> {
                         let number = 4 * step + writer
                         // Each observation is due, and its parts are the same number.
+                        let identifier = Exemplar.Identifier(high: number, low: number)
                         histogram.observe(
-                            nanoseconds: number, of: .init(high: number, low: number),
+                            nanoseconds: number, of: identifier, in: .init(traceID: identifier, spanID: number),
                             atMilliseconds: Int64(number) * 1_000)
                     }
                 }
@@ -99,6 +123,8 @@ struct OpenMetricsTests {
                     let isWhole =
                         exemplar.identifier.high == exemplar.identifier.low
                         && exemplar.nanoseconds == exemplar.identifier.low
+                        && exemplar.trace?.traceID == exemplar.identifier
+                        && exemplar.trace?.spanID == exemplar.nanoseconds
                         && exemplar.milliseconds == Int64(exemplar.nanoseconds) * 1_000
                     #expect(isWhole)
                 }
