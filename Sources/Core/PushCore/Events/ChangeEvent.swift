@@ -45,6 +45,27 @@ public struct ChangeEvent: Hashable, Sendable {
     }
 }
 
+extension ChangeEvent {
+    /// The type.
+    public var type: EventType {
+        switch kind {
+        case .push: .pushRequested
+        case .record(let change):
+            switch change.operation {
+            case .created: .recordCreated
+            case .updated: .recordUpdated
+            case .deleted: .recordDeleted
+            }
+        case .dataset(let change):
+            switch change.operation {
+            case .changed: .datasetChanged
+            case .deleted: .datasetDeleted
+            case .merged: .datasetsMerged
+            }
+        }
+    }
+}
+
 /// A push that a backend asks for by itself.
 public struct RequestedPush: Hashable, Sendable {
     /// The app, by its name in the configuration.

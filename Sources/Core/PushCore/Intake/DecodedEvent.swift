@@ -23,23 +23,7 @@ public final class DecodedEvent: Sendable {
     }
 
     /// Its type.
-    public var type: EventType {
-        switch event.kind {
-        case .push: .pushRequested
-        case .record(let change):
-            switch change.operation {
-            case .created: .recordCreated
-            case .updated: .recordUpdated
-            case .deleted: .recordDeleted
-            }
-        case .dataset(let change):
-            switch change.operation {
-            case .changed: .datasetChanged
-            case .deleted: .datasetDeleted
-            case .merged: .datasetsMerged
-            }
-        }
-    }
+    public var type: EventType { event.type }
 
     /// Whether it is about a record, so that its audience consists of subscribers.
     public var isAboutRecord: Bool { if case .record = event.kind { true } else { false } }
