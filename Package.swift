@@ -146,6 +146,9 @@ let package = Package(
             ["PushCore", "JSON", "CSQLite", "Essentials", "Notifications", "Predicates"]),
         swiftTarget("AdminServer", in: "Adapters", ["JSON", "HTTPServer", "Metrics"]),
         swiftTarget(
+            "TraceExport", in: "Adapters",
+            ["Tracing", "EventLoop", "HTTPClient", "Metrics", "Essentials", "Notifications"]),
+        swiftTarget(
             "OperatorPage", in: "Adapters",
             [
                 "COperatorPage", "PushCore", "EventLoop", "Crypto", "JSON", "HTTPServer", "Essentials",
@@ -184,7 +187,7 @@ let package = Package(
                 "FCMTransport", "ADMTransport", "WebPushTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry",
                 "AdminServer",
                 "OperatorPage",
-                "HTTPServer", "RegistryAPI",
+                "HTTPServer", "RegistryAPI", "TraceExport", "Tracing",
                 "Essentials", "Notifications", "ConnectionPool", "PredicateIndex",
             ]
         ),
@@ -198,7 +201,7 @@ let package = Package(
                 "WebPushSimulator", "LoadGenerator", "TOML",
                 "Essentials",
                 "Notifications", "Predicates", "Crypto",
-                "CapacityModel", "HTTPClient", "ServiceManager",
+                "CapacityModel", "HTTPClient", "ServiceManager", "TraceExport",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
@@ -364,6 +367,9 @@ let package = Package(
         testTarget(
             "PostgresRegistryTests", in: "Adapters",
             ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit", "Notifications"]),
+        testTarget(
+            "TraceExportTests", in: "Adapters",
+            ["TraceExport", "Tracing", "HTTPServer", "HTTPClient", "Crypto", "Metrics", "Essentials", "PushTestKit"]),
         testTarget(
             "AdminServerTests", in: "Adapters", ["AdminServer", "HTTPServer", "Metrics", "PushTestKit", "TestTraits"]),
         testTarget(

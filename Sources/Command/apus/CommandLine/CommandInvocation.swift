@@ -1,5 +1,7 @@
 import CCommandLine
 import Dispatcher
+import Glibc
+import TraceExport
 
 /// One use of a command: the user's words, checked against the command's declaration.
 struct CommandInvocation: Sendable {
@@ -73,6 +75,15 @@ struct CommandInvocation: Sendable {
             let lines = error.problems.map { "\n  \($0)" }.joined()
             throw CommandFailure(
                 .configuration, "\(count) \(count == 1 ? "problem" : "problems") in the configuration:\(lines)")
+        }
+    }
+
+    /// Where OpenTelemetry's environment variables send traces to; nil for nowhere.
+    func traceExport() throws(CommandFailure) -> TraceExportConfiguration? {
+        do throws(TraceConfigurationError) {
+            return try TraceExportConfiguration(environment: ProcessEnvironment.variables) { access($0, R_OK) == 0 }
+        } catch {
+            throw CommandFailure(.configuration, error.description)
         }
     }
 

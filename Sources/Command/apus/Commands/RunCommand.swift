@@ -35,6 +35,10 @@ struct RunCommand: Command {
             .init("apus run", "Runs a worker with apus.toml in this folder."),
             .init("apus run --config /etc/apus/apus.toml --set log.level=debug", "Overrides one key."),
         ],
+        environment: [
+            .init("OTEL_EXPORTER_OTLP_ENDPOINT", "The collector that traces are exported to. Default: none."),
+            .init("OTEL_TRACES_SAMPLER", "Which traces are exported; deploy/tracing.md has all variables."),
+        ],
         exitCodes: [.configuration, .unavailable, .temporaryFailure, .noPermission]
     )
     let options = CommandOption.configuration
@@ -42,12 +46,14 @@ struct RunCommand: Command {
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         ProcessMemory.returnLargeBlocks()
         let loaded = try invocation.loadConfiguration(for: .worker)
+        let tracing = try invocation.traceExport()
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: ProductVersion.current)
         let stop = try StopSignal()
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
         do {
-            let host = try WorkerHost(loaded, version: ProductVersion.current, metrics: metrics)
+            let host = try WorkerHost(
+                loaded, version: ProductVersion.current, metrics: metrics, tracing: tracing)
             let service = invocation.serviceNotifier(on: stop.loop, host.logger)
             try await host.start()
             service.observe(host.adminRoutes)

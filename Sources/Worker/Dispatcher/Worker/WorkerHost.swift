@@ -5,6 +5,7 @@ public import Notifications
 import PushCore
 import RegistryAPI
 import Synchronization
+public import TraceExport
 
 /// The worker of a process, and the registry's API if the process serves it; a reload replaces both.
 ///
@@ -31,6 +32,8 @@ public final class WorkerHost: Sendable {
     private let identifier = WorkerReporter.makeIdentifier()
     private let version: String
     private let admin = Mutex<AdminService?>(nil)
+    /// Exports traces as long as the process lives; nil if no address is set.
+    private let traceExporter: TraceExporter?
     private let reloader: Reloader
 
     /// Builds the worker and begins to serve the API; the worker sends and consumes nothing before `start`.
@@ -39,9 +42,11 @@ public final class WorkerHost: Sendable {
     ///   - loaded: the configuration.
     ///   - version: the version of the program.
     ///   - metrics: where the parts register their counters.
+    ///   - tracing: where spans go; nil for nowhere.
     /// - Throws: `WorkerError` if a key, the registry, an address or a thread cannot be had.
     public init(
-        _ loaded: LoadedConfiguration, version: String, metrics: MetricsRegistry
+        _ loaded: LoadedConfiguration, version: String, metrics: MetricsRegistry,
+        tracing: TraceExportConfiguration? = nil
     ) throws(WorkerError) {
         let configuration = loaded.configuration
         self.version = version
@@ -49,6 +54,9 @@ public final class WorkerHost: Sendable {
         logger = LogSink(configuration.log).logger(threshold: threshold)
         self.metrics = metrics
         reloader = Reloader(logger: logger, metrics: metrics)
+        let traceMetrics = TraceExportMetrics(metrics)
+        traceExporter = try tracing?.exporter(
+            identifier: identifier, version: version, metrics: traceMetrics, logger: logger)
         try configuration.prepareRegistry(logger)
         let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
         let api = try Self.service(configuration, metrics: metrics, logger: logger, takingOver: nil)
@@ -79,6 +87,7 @@ public final class WorkerHost: Sendable {
         let outcome = await state.worker.drain()
         await state.reporter.stop()
         state.worker.end()
+        await traceExporter?.stop()
         admin.withLock { $0 }?.stop()
         return outcome
     }

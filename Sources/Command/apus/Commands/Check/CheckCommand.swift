@@ -48,6 +48,7 @@ struct CheckCommand: Command {
             return .configuration
         }
         report.add(problems: [], warnings: loaded.warnings)
+        _ = try invocation.traceExport()
         let showsValues = invocation.has(Self.showsValues) || invocation.isJSON
         if invocation.has(Self.connect) {
             await ConnectionProbes.run(for: loaded.configuration) { report.add($0, $1) }
