@@ -54,7 +54,7 @@ let package = Package(
                 "APNsTransport", "FCMTransport", "ADMTransport", "Hashing",
                 "Essentials", "Notifications", "ConnectionPool", "Predicates", "PredicateIndex",
                 "RegistryAPI", "Dispatcher", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
-                "PushTestKit",
+                "PushTestKit", "Tracing", "TraceExport",
             ]
         ),
         // For `Tests/Fuzz/` as well: a product with a system library can hold nothing else.
@@ -450,7 +450,7 @@ let package = Package(
                 "EncryptedContent", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher",
                 "EventLoop", "HTTPServer",
                 "JSON", "Metrics", "PushCore", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML", "Notifications",
-                "ConnectionPool", "Predicates", "PredicateIndex", "Essentials",
+                "ConnectionPool", "Predicates", "PredicateIndex", "Essentials", "Tracing", "TraceExport",
             ],
             path: "Tests/Fuzz", exclude: ["Package.swift", "Driver", "corpus", "dictionaries"],
             swiftSettings: swiftSettings),

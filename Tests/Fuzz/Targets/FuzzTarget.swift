@@ -30,6 +30,7 @@ enum FuzzTargets {
         "predicates": PredicateFuzzTarget(),
         "services": ServicesFuzzTarget(),
         "toml": ConfigurationFuzzTarget(),
+        "traces": TraceFuzzTarget(),
     ]
 }
 
