@@ -32,6 +32,8 @@ public struct BrokerConfiguration: Hashable, Sendable {
     /// How long a publisher publishes a message again that the broker refuses, in seconds; at 0 it says so at once, and
     /// its caller decides.
     public var refusedAgainSeconds = 0.0
+    /// How long a publisher publishes a message again that no queue took, in seconds; at 0 it says so at once.
+    public var returnedAgainSeconds = 0.0
 
     /// Creates a configuration.
     ///

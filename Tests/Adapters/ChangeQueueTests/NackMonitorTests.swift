@@ -56,3 +56,30 @@ struct RefusalWatchTests {
         #expect(isRefusedForLong("a", 13 * Self.second))
     }
 }
+
+@Suite("When a refused message is published again")
+struct RefusedPublishesTests {
+    private static let millisecond: UInt64 = 1_000_000
+
+    @Test("The waits double up to five seconds, the last one ends with the patience, and then the message is given up")
+    func waitsGrow() {
+        var refused = RefusedPublishes(patienceSeconds: 20)
+        var now: UInt64 = 7
+        var waits: [UInt64] = []
+        while let wait = refused.refused(1, nowNanoseconds: now) {
+            waits.append(wait / Self.millisecond)
+            now += wait
+        }
+        #expect(waits == [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 3_700])
+        #expect(now == 7 + 20_000 * Self.millisecond)
+        refused.ended(1)
+        #expect(refused.count == 0)
+        #expect(refused.refused(1, nowNanoseconds: now) == 100 * Self.millisecond)
+    }
+
+    @Test("Without patience a message is given up at once")
+    func noPatience() {
+        var refused = RefusedPublishes(patienceSeconds: 0)
+        #expect(refused.refused(1, nowNanoseconds: 5) == nil && refused.count == 0)
+    }
+}

@@ -144,6 +144,29 @@ struct PublisherTests {
         try await queue.remove()
     }
 
+    @Test("With patience what no queue takes is published again until one is there, and given up when it ends")
+    func publishesReturnedAgain() async throws {
+        var queue = try await TestQueue.make(isApplied: false)
+        queue.configuration.returnedAgainSeconds = 120
+        let publisher = try queue.makePublisher()
+        let log = OutcomeLog()
+        publisher.start(handler: log)
+        var messages = queue.messages(0..<3)
+        messages[1].exchange = ""
+        messages[1].routingKey = queue.names.fanout
+        publisher.publish(messages)
+        #expect(await log.state.wait { state in state.reasons.contains { $0.contains("no queue takes messages") } })
+        _ = try await queue.topology.apply(to: queue.configuration)
+        #expect(await publisher.close(deadlineSeconds: 120))
+        #expect(log.state.value.outcomes == [0: .confirmed, 1: .confirmed, 2: .confirmed])
+        #expect(try await queue.broker.messageCount(queue: queue.names.work) == 2)
+
+        queue.configuration.returnedAgainSeconds = 0.3
+        messages[1].routingKey = "\(queue.names.namespace).nowhere"
+        #expect(try await queue.publish(messages)[1] == .returned("NO_ROUTE (312)"))
+        try await queue.remove()
+    }
+
     @Test("A queue that goes on refusing is tried on another channel, and what others take meanwhile is published once")
     func opensAnotherChannel() async throws {
         var queue = try await TestQueue.make()

@@ -39,6 +39,7 @@ final class PublisherCore {
 
     private var refusals: NackMonitor
     private var refused: RefusedPublishes
+    private var returned: RefusedPublishes
     /// How many messages wait until they are published again.
     private var delayedCount = 0
     /// Whether nothing more is published on this channel, and a new one is opened when all outcomes are there.
@@ -56,6 +57,7 @@ final class PublisherCore {
         attempts = ConnectionAttempts(configuration)
         refusals = NackMonitor(patienceSeconds: configuration.refusalPatienceSeconds)
         refused = RefusedPublishes(patienceSeconds: configuration.refusedAgainSeconds)
+        returned = RefusedPublishes(patienceSeconds: configuration.returnedAgainSeconds)
     }
 
     // MARK: Connecting
@@ -145,6 +147,7 @@ final class PublisherCore {
     private func end(_ identifier: UInt64, _ outcome: PublishOutcome) {
         if suspectCount > 0 { suspectCount -= 1 }
         refused.ended(identifier)
+        returned.ended(identifier)
         metrics.ended(outcome)
         ended.append((identifier, outcome))
     }
@@ -167,25 +170,35 @@ final class PublisherCore {
             metrics.confirmed(afterNanoseconds: now &- published.publishedNanoseconds)
             let identifier = published.message.identifier
             watchRefusals(of: published.message, outcome, nowNanoseconds: now)
-            if outcome.failure != nil, !outcome.isReturned, !published.message.isOptional,
-                let delay = refused.refused(identifier, nowNanoseconds: now)
-            {
-                publishAgain(published.message, afterNanoseconds: delay)
-            } else if let failure = outcome.failure {
-                end(identifier, outcome.isReturned ? .returned(failure) : .refused)
-            } else {
+            guard let failure = outcome.failure else {
                 end(identifier, .confirmed)
+                continue
+            }
+            if outcome.isReturned {
+                returnedByBroker(published.message, failure, nowNanoseconds: now)
+            } else if !published.message.isOptional, let delay = refused.refused(identifier, nowNanoseconds: now) {
+                publishAgain(
+                    published.message, afterNanoseconds: delay,
+                    because: "RabbitMQ refuses messages (basic.nack): a queue is full, or has just lost its leader")
+            } else {
+                end(identifier, .refused)
             }
         }
     }
 
-    private func publishAgain(_ message: OutgoingMessage, afterNanoseconds delay: UInt64) {
+    /// No queue took a message, or its exchange is not there.
+    private func returnedByBroker(_ message: OutgoingMessage, _ text: String, nowNanoseconds now: UInt64) {
+        if !message.isOptional, let delay = returned.refused(message.identifier, nowNanoseconds: now) {
+            publishAgain(message, afterNanoseconds: delay, because: "no queue takes messages: \(text)")
+        } else {
+            end(message.identifier, .returned(text))
+        }
+    }
+
+    private func publishAgain(_ message: OutgoingMessage, afterNanoseconds delay: UInt64, because reason: String) {
         if suspectCount > 0 { suspectCount -= 1 }
-        if refused.count == 1, delayedCount == 0 {
-            handler?.publisherStateChanged(
-                isReady: false,
-                reason: "RabbitMQ refuses messages (basic.nack): a queue is full, or has just lost its leader; "
-                    + "they are published again")
+        if refused.count + returned.count == 1, delayedCount == 0 {
+            handler?.publisherStateChanged(isReady: false, reason: "\(reason); they are published again")
         }
         delayedCount += 1
         loop.schedule(afterNanoseconds: delay) { [weak self] in
@@ -311,9 +324,12 @@ extension PublisherCore: AMQPConnectionHandler {
         }
         ledger = ConfirmTracker()
         if error.isCausedByPublish, unconfirmed.count == 1 {
-            end(
-                unconfirmed.removeFirst().identifier,
-                error.refusesForGood ? .rejected(error.message) : .returned(error.message))
+            let message = unconfirmed.removeFirst()
+            if error.refusesForGood {
+                end(message.identifier, .rejected(error.message))
+            } else {
+                returnedByBroker(message, error.message, nowNanoseconds: loop.nowNanoseconds)
+            }
         } else if error.isCausedByPublish {
             suspectCount = max(suspectCount, unconfirmed.count)
         }

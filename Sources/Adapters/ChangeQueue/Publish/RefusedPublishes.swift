@@ -1,8 +1,10 @@
 import Essentials
 
-/// Decides when a message that the broker refused (`basic.nack`) is published again, and when it is abandoned.
+/// Decides when a message that the broker refused (`basic.nack`), or that no queue took (`basic.return`), is published
+/// again, and when it is abandoned.
 ///
-/// The waits grow from 100 milliseconds to five seconds, by the number of refusals of the message.
+/// The waits grow from 100 milliseconds to five seconds, by the number of refusals of the message. The last try comes
+/// when the patience ends.
 struct RefusedPublishes {
     private struct History {
         let sinceNanoseconds: UInt64
@@ -27,10 +29,11 @@ struct RefusedPublishes {
     /// - Returns: the delay before it is published again, in nanoseconds; nil if it is abandoned.
     mutating func refused(_ identifier: UInt64, nowNanoseconds now: UInt64) -> UInt64? {
         var history = histories[identifier] ?? History(sinceNanoseconds: now)
-        guard now &- history.sinceNanoseconds < patienceNanoseconds else { return nil }
+        let elapsed = now &- history.sinceNanoseconds
+        guard elapsed < patienceNanoseconds else { return nil }
         history.count += 1
         histories[identifier] = history
-        return Self.backOff.longestWaitNanoseconds(afterFailures: history.count)
+        return min(Self.backOff.longestWaitNanoseconds(afterFailures: history.count), patienceNanoseconds - elapsed)
     }
 
     /// A message ended.

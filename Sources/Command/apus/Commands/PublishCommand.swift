@@ -54,7 +54,7 @@ struct PublishCommand: Command {
         if path != nil { try PublishedEvent.checkAbsence(invocation) }
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
         // The input is checked before the broker is contacted: an invalid event is not worth a connection.
-        var validator = EventValidator(configuration: configuration)
+        var validator = EventValidator(apps: configuration.pipeline.apps)
         let single = try body.map { body throws(CommandFailure) in try CheckedEvent(body, &validator) }
         let descriptor = try path.map { path throws(CommandFailure) in try PublishRun.open(path) }
         var broker = try invocation.broker(configuration)
@@ -101,29 +101,6 @@ struct CheckedEvent {
         message.properties.messageID = event.identifier
         message.properties.timestampSeconds = UInt64(max(0, WallClock.nowMilliseconds() / 1_000))
         self.message = message
-        routingKey = Self.routingKey(of: event)
-    }
-
-    private static func routingKey(of event: ChangeEvent) -> String {
-        let (type, subject) = typeAndSubject(of: event)
-        // A routing key holds 255 bytes.
-        var key = "\(type).\(subject)"
-        while key.utf8.count > 255 { key.removeLast() }
-        return key
-    }
-
-    private static func typeAndSubject(of event: ChangeEvent) -> (type: String, subject: String) {
-        switch event.kind {
-        case .dataset(let change):
-            let type =
-                switch change.operation {
-                case .changed: "dataset.changed"
-                case .deleted: "dataset.deleted"
-                case .merged: "datasets.merged"
-                }
-            return (type, "\(change.key.identityID).\(change.key.datasetName)")
-        case .record(let change): return ("record.\(change.operation.rawValue)", change.recordName)
-        case .push: return ("push.requested", event.identifier)
-        }
+        routingKey = event.routingKey
     }
 }

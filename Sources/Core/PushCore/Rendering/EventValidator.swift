@@ -1,5 +1,4 @@
 public import Notifications
-public import PushCore
 
 /// Validates events with the worker's own code, before they are published: decoding, the app, the notification.
 ///
@@ -10,11 +9,8 @@ public struct EventValidator {
 
     /// Creates a validator.
     ///
-    /// - Parameter configuration: names the apps; without any the app of an event is not looked at.
-    public init(configuration: Configuration) {
-        let apps = configuration.pipeline.apps
-        renderer = apps.isEmpty ? nil : ContentRenderer(apps: apps)
-    }
+    /// - Parameter apps: the apps that the worker has; without any the app of an event is not looked at.
+    public init(apps: [PipelineConfiguration.App] = []) { renderer = apps.isEmpty ? nil : ContentRenderer(apps: apps) }
 
     /// Validates a message.
     ///
@@ -25,6 +21,7 @@ public struct EventValidator {
         if renderer != nil {
             _ = try renderer?.validate(event, expiresAt: nil)
         } else if case .push(let push) = event.kind {
+            try push.checkTarget()
             var builder = PushContentBuilder(bundleID: "")
             _ = try builder.content(of: push.notification, options: push.options)
         }
