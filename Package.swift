@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "APNs", targets: ["APNs"]),
         .library(name: "FCM", targets: ["FCM"]),
         .library(name: "WebPush", targets: ["WebPush"]),
+        .library(name: "ApusPublisher", targets: ["ApusPublisher"]),
         // For tests: loaded into a process before the C library, so that system calls fail.
         .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
         // For benchmarks: put in front of the C library's own functions by LD_PRELOAD, never linked.
@@ -181,6 +182,9 @@ let package = Package(
                 "Essentials", "Notifications", "ConnectionPool",
             ]),
         swiftTarget(
+            "ApusPublisher", in: "Libraries",
+            ["ChangeQueue", "PushCore", "EventLoop", "Metrics", "JSON", "Notifications", "Essentials"]),
+        swiftTarget(
             "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "ServiceClient", "APNsTransport",
@@ -312,6 +316,12 @@ let package = Package(
                 "Crypto", "PushTestKit",
             ]),
         testTarget(
+            "ApusPublisherTests", in: "Libraries",
+            [
+                "ApusPublisher", "ChangeQueue", "PushCore", "Notifications", "Predicates", "Essentials", "Metrics",
+                "CSQLite", "PushTestKit",
+            ]),
+        testTarget(
             "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),
         testTarget(
             "FCMTransportTests", in: "Adapters",
@@ -394,7 +404,7 @@ let package = Package(
                 "WebPushSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics",
                 "PushTestKit",
                 "Notifications", "Predicates",
-            ]
+            ], exclude: ["Scripts"]
         ),
         // The ledger proof: a program of its own, run by `make fault` and, in its short form, by the tests.
         .executableTarget(

@@ -4,7 +4,9 @@ import Testing
 @Suite("The examples of the libraries' documentation")
 struct ArticleTests {
     /// A library, and the least number of examples that its articles have.
-    private static let libraries = [("APNs", 10), ("FCM", 9), ("WebPush", 8)]
+    private static let libraries = [
+        ("APNs", 10), ("FCM", 9), ("WebPush", 8), ("ApusPublisher", 14),
+    ]
 
     /// The text without white space, because the formatter breaks lines as their depth demands.
     private static func solid(_ text: some StringProtocol) -> String { String(text.filter { !$0.isWhitespace }) }
