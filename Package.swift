@@ -399,7 +399,8 @@ let package = Package(
         testTarget(
             "EndToEndTests", in: "Command",
             [
-                "Dispatcher", "ChangeQueue", "PushCore", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
+                "ApusPublisher", "Dispatcher", "ChangeQueue", "PushCore", "PushServiceSimulator", "APNsSimulator",
+                "FCMSimulator",
                 "ADMSimulator",
                 "WebPushSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics",
                 "PushTestKit",
