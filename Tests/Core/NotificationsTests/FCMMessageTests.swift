@@ -109,6 +109,18 @@ struct FCMMessageTests {
                 + #""datasetName":"settings","syncCount":"7"}}}"#)
     }
 
+    @Test("A deletion and a merge of datasets say so in texts")
+    func deletionsAndMerges() throws {
+        let key = DatasetKey(identityPoolID: "eu:pool", identityID: "eu:me", datasetName: "settings")
+        var builder = FCMMessageBuilder()
+        func text(_ operation: DatasetChange.Operation) throws -> String {
+            let change = DatasetChange(operation: operation, key: key, syncCount: nil, deviceID: nil)
+            return try Self.message(try builder.content(of: change, expirationSeconds: nil))
+        }
+        #expect(try text(.deleted).hasSuffix(#""datasetName":"settings","change":"deleted"}}}"#))
+        #expect(try text(.merged(["a", "b"])).hasSuffix(#""change":"merged","mergedDatasetNames":"a,b"}}}"#))
+    }
+
     @Test("An installation ID is the target fid, and no character of a target ends it")
     func targets() throws {
         var builder = FCMMessageBuilder()

@@ -112,6 +112,24 @@ struct PayloadBuilderTests {
         #expect(without.collapseID == content.collapseID)
     }
 
+    @Test("A deletion and a merge say so, with or without a sync count; too many merged names are left out")
+    func deletionsAndMerges() throws {
+        let key = DatasetKey(identityPoolID: "us-east-1:p", identityID: "us-east-1:i", datasetName: "settings")
+        var contents = PushContentBuilder(bundleID: "com.example.chat")
+        func end(_ operation: DatasetChange.Operation, syncCount: Int64?) throws -> String {
+            let change = DatasetChange(operation: operation, key: key, syncCount: syncCount, deviceID: nil)
+            let content = try contents.content(of: change, expirationSeconds: nil)
+            let payload = String(decoding: content.payload, as: UTF8.self)
+            return String(payload[(try #require(payload.range(of: #""settings""#))).upperBound...])
+        }
+        #expect(try end(.deleted, syncCount: nil) == #","change":"deleted"}}"#)
+        #expect(try end(.deleted, syncCount: 7) == #","syncCount":"7","change":"deleted"}}"#)
+        let merged = #","change":"merged","mergedDatasetNames":"settings.a,settings.b"}}"#
+        #expect(try end(.merged(["settings.a", "settings.b"]), syncCount: nil) == merged)
+        let names = (0..<1_000).map { "settings.\($0)" }
+        #expect(try end(.merged(names), syncCount: 7) == #","syncCount":"7","change":"merged"}}"#)
+    }
+
     @Test("A payload above the limit of its push type is rejected, one at the limit is not")
     func limitsTheSize() throws {
         var contents = PushContentBuilder(bundleID: "com.example.chat")

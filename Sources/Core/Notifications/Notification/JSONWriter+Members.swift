@@ -35,17 +35,34 @@ extension JSONWriter {
 }
 
 extension DatasetChange {
+    /// The most bytes of merged names that a push carries; with more it names none, and the device asks its store.
+    static let mergedNamesBytesMaximum = 3_000
+
     /// What a client of Amazon Cognito Sync is told, as texts, in the order in which Amazon documents it.
     ///
     /// `syncCount` is in decimal digits, because Amazon's client for Android reads a text (`PushSyncUpdate`,
-    /// `Long.parseLong`). An event without a count has none.
+    /// `Long.parseLong`). An event without a count has none. Amazon's clients ignore the texts of `kindTexts`.
     var pushSyncTexts: [(key: StaticString, value: String)] {
         var texts: [(key: StaticString, value: String)] = [
             ("source", "cognito-sync"), ("identityPoolId", key.identityPoolID), ("identityId", key.identityID),
             ("datasetName", key.datasetName),
         ]
         if let syncCount { texts.append(("syncCount", String(syncCount))) }
-        return texts
+        return texts + kindTexts
+    }
+
+    /// What tells a deletion and a merge from a change of records; empty for the latter.
+    ///
+    /// Names of datasets have no comma (`[a-zA-Z0-9_.:-]`), so it separates them.
+    var kindTexts: [(key: StaticString, value: String)] {
+        switch operation {
+        case .changed: return []
+        case .deleted: return [("change", "deleted")]
+        case .merged(let names):
+            let joined = names.joined(separator: ",")
+            guard joined.utf8.count <= Self.mergedNamesBytesMaximum else { return [("change", "merged")] }
+            return [("change", "merged"), ("mergedDatasetNames", joined)]
+        }
     }
 }
 

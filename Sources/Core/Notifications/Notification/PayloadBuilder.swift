@@ -45,7 +45,7 @@ public struct PayloadBuilder {
     ///
     /// The keys under `data` are those of the Cognito clients. `syncCount` is a string of decimal digits, because
     /// Amazon's client for Android reads a string (`Long.parseLong`) and those for iOS read either. An event without a
-    /// count has no `syncCount`.
+    /// count has no `syncCount`. A deletion and a merge say so in `change`, which those clients ignore.
     ///
     /// - Parameter change: the dataset and its change.
     /// - Returns: the JSON, `{"aps":{"content-available":1},"data":{…}}`.
@@ -61,6 +61,10 @@ public struct PayloadBuilder {
             writer.part(#","syncCount":""#)
             writer.integer(syncCount)
             writer.part(#"""#)
+        }
+        for (key, value) in change.kindTexts {
+            writer.part(",")
+            writer.member(key, value)
         }
         writer.part("}}")
         return finishedBytes()
