@@ -35,12 +35,16 @@ func cLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Targ
 
 let package = Package(
     name: "apus",
+    // For `ApusClient` alone: the first versions with `Duration`. Everything else is for Linux.
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .executable(name: "apus", targets: ["apus"]),
         .library(name: "APNs", targets: ["APNs"]),
         .library(name: "FCM", targets: ["FCM"]),
         .library(name: "WebPush", targets: ["WebPush"]),
         .library(name: "ApusPublisher", targets: ["ApusPublisher"]),
+        // For apps: builds without C libraries, also on Apple's platforms.
+        .library(name: "ApusClient", targets: ["ApusClient"]),
         // For tests: loaded into a process before the C library, so that system calls fail.
         .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
         // For benchmarks: put in front of the C library's own functions by LD_PRELOAD, never linked.
@@ -181,6 +185,8 @@ let package = Package(
                 "PushLibrary", "WebPushTransport", "ServiceClient", "Metrics", "Crypto", "EncryptedContent",
                 "Essentials", "Notifications", "ConnectionPool",
             ]),
+        // Runs on devices, so it depends on nothing here.
+        swiftTarget("ApusClient", in: "Libraries", []),
         swiftTarget(
             "ApusPublisher", in: "Libraries",
             ["ChangeQueue", "PushCore", "EventLoop", "Metrics", "JSON", "Notifications", "Essentials"]),
@@ -320,6 +326,12 @@ let package = Package(
             [
                 "ApusPublisher", "ChangeQueue", "PushCore", "Notifications", "Predicates", "Essentials", "Metrics",
                 "CSQLite", "PushTestKit",
+            ]),
+        testTarget(
+            "ApusClientTests", in: "Libraries",
+            [
+                "ApusClient", "PushCore", "Notifications", "Predicates", "JSON", "PushTestKit", "RegistryAPI",
+                "SQLiteRegistry", "Metrics", "TestTraits",
             ]),
         testTarget(
             "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),

@@ -65,6 +65,26 @@ struct ImportRuleTests {
         }
     }
 
+    @Test("The library for apps imports Foundation alone, so that it also builds where the libraries of Linux are not")
+    func appLibraryStandsAlone() throws {
+        let files = Repository.sources.filter { $0.target == "ApusClient" }
+        #expect(!files.isEmpty)
+        for file in files {
+            let others = Set(file.imports).subtracting(["Foundation", "FoundationNetworking"])
+            #expect(others.isEmpty, "\(file.path) imports \(others.sorted().joined(separator: ", "))")
+            // Only Foundation of Linux has its network in a module of its own.
+            for (index, line) in file.codeLines.enumerated() where line.hasSuffix("import FoundationNetworking") {
+                let condition = file.codeLines[max(0, index - 1)]
+                #expect(condition == "#if canImport(FoundationNetworking)", "\(file.place(index)) needs a condition")
+            }
+            for (index, line) in file.codeLines.enumerated() {
+                #expect(!line.contains("os(Linux)"), "\(file.place(index)): write it for all systems alike")
+            }
+        }
+        let package = try #require(Repository.text("Package.swift"))
+        #expect(package.contains(#"swiftTarget("ApusClient", in: "Libraries", [])"#))
+    }
+
     @Test("The test kit does not import the test framework")
     func testKitIsNoTest() {
         for file in Repository.sources {
