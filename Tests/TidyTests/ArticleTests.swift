@@ -5,7 +5,7 @@ import Testing
 struct ArticleTests {
     /// A library, and the least number of examples that its articles have.
     private static let libraries = [
-        ("APNs", 10), ("FCM", 9), ("WebPush", 8), ("ApusPublisher", 14),
+        ("APNs", 10), ("FCM", 9), ("WebPush", 8), ("ApusPublisher", 14), ("ApusClient", 10),
     ]
 
     /// The text without white space, because the formatter breaks lines as their depth demands.

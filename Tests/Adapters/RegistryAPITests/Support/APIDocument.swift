@@ -1,4 +1,5 @@
 import JSON
+import PushTestKit
 
 /// The OpenAPI document that the server serves.
 struct APIDocument {

@@ -1,12 +1,15 @@
-import JSON
+public import JSON
 
-/// Checks values against schemas of an OpenAPI document, as much of JSON Schema as ours uses.
-struct JSONSchema {
+/// Checks values against JSON Schemas, as much of them as the project's documents use.
+public struct JSONSchema {
     /// The whole document, in which references are looked up.
-    let document: JSONValue
+    public let document: JSONValue
+
+    /// Takes a document: a schema, or one that contains schemas.
+    public init(document: JSONValue) { self.document = document }
 
     /// What is wrong with a value; empty if nothing is.
-    func violations(_ value: JSONValue, _ schema: JSONValue, at path: String = "$") -> [String] {
+    public func violations(_ value: JSONValue, _ schema: JSONValue, at path: String = "$") -> [String] {
         var found: [String] = []
         if let reference = schema["$ref"]?.string {
             guard let target = resolve(reference) else { return ["\(path): \(reference) leads nowhere"] }
@@ -22,6 +25,11 @@ struct JSONSchema {
         if let wanted = schema["const"], !Self.isSame(wanted, value) { found.append("\(path) is another value") }
         found += combined(value, schema, at: path)
         if let text = value.string { found += violations(text, schema, at: path) }
+        if let text = value.string, let content = schema["contentSchema"] {
+            // The specification leaves it to the reader whether the content is validated.
+            guard let parsed = try? JSONParser().parse(Array(text.utf8)) else { return found + ["\(path) is no JSON"] }
+            found += violations(parsed, content, at: path)
+        }
         if let number = value.wholeNumber {
             if let minimum = schema["minimum"]?.int64, number < minimum { found.append("\(path) is too small") }
             if let maximum = schema["maximum"]?.int64, number > maximum { found.append("\(path) is too large") }
@@ -32,7 +40,7 @@ struct JSONSchema {
     }
 
     /// What a local reference leads to.
-    func resolve(_ reference: String) -> JSONValue? {
+    public func resolve(_ reference: String) -> JSONValue? {
         guard reference.hasPrefix("#/") else { return nil }
         return reference.dropFirst(2).split(separator: "/").reduce(document) { value, name in
             value.flatMap { Self.member(String(name), of: $0) }
@@ -40,7 +48,7 @@ struct JSONSchema {
     }
 
     /// A member by a name that is known at run time only.
-    static func member(_ name: String, of value: JSONValue) -> JSONValue? {
+    public static func member(_ name: String, of value: JSONValue) -> JSONValue? {
         value.object.flatMap { object in object.first { $0.key == name }?.value }
     }
 
@@ -100,6 +108,8 @@ struct JSONSchema {
                 found += violations(member.value, property, at: "\(path).\(member.key)")
             } else if schema["additionalProperties"]?.bool == false {
                 found.append("\(path).\(member.key) is not in the schema")
+            } else if let other = schema["additionalProperties"], other.object != nil {
+                found += violations(member.value, other, at: "\(path).\(member.key)")
             }
         }
         return found
