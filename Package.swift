@@ -217,6 +217,11 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // The phones of the tutorial, each a process.
+        .executableTarget(
+            name: "chat-client", dependencies: ["ApusClient"], path: "deploy/chat/Client",
+            swiftSettings: swiftSettings),
+
         // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
         // What simulators of push services have in common: connections, faults, scripts, records.
         swiftTarget("PushServiceSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications"]),
