@@ -5,25 +5,6 @@ extension ChangeEvent {
     /// The length of a routing key, in bytes (AMQP 0-9-1, 4.2.5.3 "Strings").
     private static let routingKeyBytesMaximum = 255
 
-    /// The type of the event.
-    public var type: EventType {
-        switch kind {
-        case .dataset(let change):
-            switch change.operation {
-            case .changed: .datasetChanged
-            case .deleted: .datasetDeleted
-            case .merged: .datasetsMerged
-            }
-        case .record(let change):
-            switch change.operation {
-            case .created: .recordCreated
-            case .updated: .recordUpdated
-            case .deleted: .recordDeleted
-            }
-        case .push: .pushRequested
-        }
-    }
-
     /// The type and the subject of the event, at most 255 bytes.
     ///
     /// Operators may bind other queues by it. Work queues share the events by it, with all events of a dataset in one
