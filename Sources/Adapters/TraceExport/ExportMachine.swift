@@ -3,7 +3,7 @@ import Tracing
 
 /// Decides which spans are exported when, and which are dropped: a pure state machine.
 ///
-/// - Spans wait in a queue of bounded length. What finds no room is dropped: nobody ever waits for the collector.
+/// - Spans wait in a queue of bounded length. A span without room is dropped: the worker never waits for the collector.
 /// - A batch goes out when it is full, or when its first span has waited for the delay.
 /// - One batch is under way at a time. If it fails for now, it is sent again: after the wait that the collector asks
 ///   for, else after a growing random wait. It is dropped if that is later than the time that a batch has.
@@ -61,7 +61,7 @@ struct ExportMachine: Sendable {
     private var failuresInRow = 0
     /// When the collector may be asked again, after a failure.
     private var notBefore: MonotonicTime?
-    /// Until when what waits is still sent, once the process ends.
+    /// The time until which waiting spans are exported once the process ends.
     private var end: MonotonicTime?
 
     init(_ limits: TraceExportLimits) { self.limits = limits }
@@ -154,7 +154,7 @@ struct ExportMachine: Sendable {
         return UInt64(min(seconds, Self.waitSecondsMaximum)) * 1_000_000_000
     }
 
-    /// The process ends: nothing more is taken, and what waits is sent until a time.
+    /// The process ends: no more spans are taken, and the waiting ones are exported until a time.
     mutating func stopBegan(until end: MonotonicTime) { self.end = end }
 
     /// The process has ended.

@@ -66,7 +66,9 @@ public final class TraceExporter: SpanSink {
         if isNews { core.loop.submit { [core] in core.value.advance() } }
     }
 
-    /// Sends what waits, as far as the collector takes it within a few seconds, and ends; a second call does nothing.
+    /// Exports the waiting spans within some seconds, as far as the collector takes them, and ends.
+    ///
+    /// A second call does nothing.
     public func stop() async {
         guard !isStopping.exchange(true, ordering: .relaxed) else { return }
         await withCheckedContinuation { continuation in

@@ -133,7 +133,7 @@ final class TraceExporterCore {
         }
     }
 
-    /// Sends what waits, at most until a time from now, and then calls back.
+    /// Exports the waiting spans, for some time at most, and then calls back.
     func stop(withinNanoseconds nanoseconds: UInt64, stopped: @escaping () -> Void) {
         self.stopped = stopped
         let end = Self.now.advanced(byNanoseconds: nanoseconds)

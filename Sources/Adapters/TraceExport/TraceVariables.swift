@@ -102,7 +102,7 @@ struct TraceVariables {
         }
     }
 
-    // MARK: What is sent
+    // MARK: Samplers and limits
 
     var sampler: Sampler {
         get throws(TraceConfigurationError) {

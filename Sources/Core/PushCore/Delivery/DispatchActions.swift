@@ -1,3 +1,4 @@
+public import Essentials
 public import Notifications
 
 /// The actions for the shell after the events of a tick have been fed to a `DispatchStateMachine`.
@@ -45,6 +46,20 @@ public struct DispatchActions: Sendable {
         }
     }
 
+    /// A copy of a recorded event that was published, or was not.
+    public struct CopyReport: Sendable {
+        /// The delivery of the event.
+        public let tag: DeliveryTag
+        /// Where it was published to.
+        public let queue: String
+        /// Why, as a word.
+        public let reason: String
+        /// How the publish ended.
+        public let outcome: PublishOutcome
+        /// When it was handed to the publisher.
+        public let begun: MonotonicTime
+    }
+
     /// Pushes to send.
     public var sends: [PushRequest] = []
     /// Messages to publish.
@@ -71,6 +86,10 @@ public struct DispatchActions: Sendable {
     public var deadTokens: [DeadToken] = []
     /// The pushes sent for the first time.
     public var firstAttempts: [FirstAttempt] = []
+    /// The attempts of pushes of recorded events that have ended, each with the delivery.
+    public var attempts: [(tag: DeliveryTag, attempt: PushAttempt)] = []
+    /// The copies of recorded events that were published.
+    public var copies: [CopyReport] = []
     /// How many messages with outcomes the broker has confirmed.
     public var outcomesPublished = 0
     /// How many messages with outcomes were dropped, because the broker did not take them.
@@ -87,7 +106,7 @@ public struct DispatchActions: Sendable {
             && rejections.isEmpty && chunksRejected.isEmpty && plansRejected.isEmpty
             && chunkPagesEnded.isEmpty && chunksConfirmed.isEmpty && datasetsSettled.isEmpty && told.isEmpty
             && deadTokens.isEmpty && firstAttempts.isEmpty && notices.isEmpty
-            && outcomesPublished == 0 && outcomesDropped == 0
+            && attempts.isEmpty && copies.isEmpty && outcomesPublished == 0 && outcomesDropped == 0
     }
 
     /// Empties all lists and keeps their room.
@@ -106,6 +125,8 @@ public struct DispatchActions: Sendable {
         deadTokens.removeAll(keepingCapacity: true)
         firstAttempts.removeAll(keepingCapacity: true)
         notices.removeAll(keepingCapacity: true)
+        attempts.removeAll(keepingCapacity: true)
+        copies.removeAll(keepingCapacity: true)
         outcomesPublished = 0
         outcomesDropped = 0
     }

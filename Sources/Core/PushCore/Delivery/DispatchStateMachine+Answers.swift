@@ -9,14 +9,15 @@ extension DispatchStateMachine {
     ///   - results: how they ended.
     ///   - now: when it is.
     ///   - actions: receives the actions.
-    ///   - ended: called with each result and the app of its push, by its place in the configuration.
+    ///   - ended: called with each result, the app of its push by its place in the configuration, and the trace of its
+    ///     event if it is recorded.
     public mutating func pushesEnded(
         _ results: [PushResult], at now: Moment, into actions: inout DispatchActions,
-        each ended: (PushResult, Int, APNsIdentifier) -> Void
+        each ended: (PushResult, Int, APNsIdentifier, EventTrace?) -> Void
     ) {
         latest = now
         for result in results {
-            if let push = end(result, into: &actions) { ended(result, push.app, push.apnsID) }
+            if let (push, trace) = end(result, into: &actions) { ended(result, push.app, push.apnsID, trace) }
         }
         reportHealth(into: &actions)
     }
@@ -30,8 +31,10 @@ extension DispatchStateMachine {
 
     /// Ends an attempt.
     ///
-    /// - Returns: its push; nil if there is no such push.
-    private mutating func end(_ result: PushResult, into actions: inout DispatchActions) -> Push? {
+    /// - Returns: its push, and the trace of its event if it is recorded; nil if there is no such push.
+    private mutating func end(
+        _ result: PushResult, into actions: inout DispatchActions
+    ) -> (push: Push, trace: EventTrace?)? {
         // A push that was answered twice has ended with the first answer.
         guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
@@ -42,10 +45,11 @@ extension DispatchStateMachine {
             // The job has ended without this push, but APNs has accepted it: the device was told.
             let told = announcementsOfAbandonedPushes.removeValue(forKey: result.identifier)
             if let told, Self.isAccepted(result) { actions.told.append(told) }
-            return push
+            return (push, nil)
         }
         let work = work(of: push.job)
         let disposition = Disposition(result.outcome, of: work.renderings[push.rendering].app.service)
+        let trace = noteAttempt(push, work, result, disposition, into: &actions)
         let asksService = asksService(push.device, work)
         if asksService {
             noteKey(result.outcome, disposition, app: app)
@@ -60,7 +64,7 @@ extension DispatchStateMachine {
             push.sent = latest.monotonic
             pushes.modify(result.identifier) { $0 = push }
             actions.sends.append(request(result.identifier, push, work))
-            return push
+            return (push, trace)
         }
         pushes.remove(result.identifier)
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushEnded(app: app)
@@ -75,7 +79,26 @@ extension DispatchStateMachine {
             return job.isSent
         }
         if isSent { jobAdvanced(push.job, into: &actions) }
-        return push
+        return (push, trace)
+    }
+
+    /// Notes an attempt for the spans of its event.
+    ///
+    /// - Returns: the trace of the event; nil if it is not recorded.
+    private func noteAttempt(
+        _ push: Push, _ work: DispatchJob, _ result: PushResult, _ disposition: Disposition,
+        into actions: inout DispatchActions
+    ) -> EventTrace? {
+        guard let event = work.event, let trace = event.trace, trace.isRecorded else { return nil }
+        let route = work.renderings[push.rendering].app
+        actions.attempts.append(
+            (
+                event.delivery.tag,
+                PushAttempt(
+                    service: route.service, app: route.name, apnsID: push.apnsID, number: push.sends,
+                    outcome: result.outcome, disposition: disposition, durationNanoseconds: result.durationNanoseconds)
+            ))
+        return trace
     }
 
     private static func isAccepted(_ result: PushResult) -> Bool {

@@ -9,6 +9,7 @@ extension DispatchStateMachine {
         // A publish that is repeated may be answered once more after it has ended.
         guard let publish = publishes[identifier] else { return }
         if case .outcome = publish.kind { return outcomeEnded(identifier, publish, outcome, into: &actions) }
+        noteCopy(publish, outcome, into: &actions)
         switch outcome {
         case .confirmed:
             publishes.remove(identifier)
@@ -22,6 +23,15 @@ extension DispatchStateMachine {
                 publish, "the broker refused it (basic.nack): the queue is full, or has just lost its leader",
                 into: &actions)
         }
+    }
+
+    private func noteCopy(_ publish: Publish, _ outcome: PublishOutcome, into actions: inout DispatchActions) {
+        if case .chunk = publish.kind { return }
+        guard let event = jobs[publish.job]?.work.event, event.trace?.isRecorded == true else { return }
+        actions.copies.append(
+            .init(
+                tag: event.delivery.tag, queue: publish.message.routingKey, reason: publish.reason, outcome: outcome,
+                begun: publish.begun))
     }
 
     private func publishRefused(_ publish: Publish, _ reason: String, into actions: inout DispatchActions) {
@@ -295,7 +305,8 @@ extension DispatchStateMachine {
         var outgoing = message
         _ = publishes.insert { identifier in
             outgoing.identifier = identifier
-            return Publish(job: job, kind: kind, message: outgoing, reason: reason, detail: detail)
+            return Publish(
+                job: job, kind: kind, message: outgoing, reason: reason, detail: detail, begun: latest.monotonic)
         }
         actions.publishes.append(outgoing)
     }

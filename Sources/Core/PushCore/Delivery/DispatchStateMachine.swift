@@ -168,6 +168,8 @@ public struct DispatchStateMachine: Sendable {
         var message: OutgoingMessage
         var reason: String
         var detail: String
+        /// When it was handed to the publisher first.
+        var begun: MonotonicTime
     }
 
     let policy: RetryPolicy

@@ -12,9 +12,15 @@ public final class DecodedEvent: Sendable {
     public let renderings: [AppRendering]
     /// The dataset that it is about, if it is about one.
     public let dataset: DatasetKey?
+    /// The trace of the delivery; nil if the event has none.
+    public let trace: EventTrace?
 
     /// Creates an event.
-    public init(delivery: Delivery, retryState: RetryState, event: ChangeEvent, renderings: [AppRendering]) {
+    public init(
+        delivery: Delivery, retryState: RetryState, event: ChangeEvent, renderings: [AppRendering],
+        trace: EventTrace? = nil
+    ) {
+        self.trace = trace
         self.delivery = delivery
         self.retryState = retryState
         self.event = event

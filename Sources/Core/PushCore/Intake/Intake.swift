@@ -78,17 +78,22 @@ struct Intake {
     /// Deliveries came.
     mutating func received(_ deliveries: [Delivery]) { queue.append(deliveries) }
 
-    /// Decodes a delivery: its event, and its history.
+    /// Decodes a delivery: its event, its history, and its trace.
     ///
     /// - Throws: `EventRejection` if it cannot be acted on.
     func decode(
-        _ delivery: Delivery, _ retryState: RetryState, with renderer: inout ContentRenderer
+        _ delivery: Delivery, _ retryState: RetryState, with renderer: inout ContentRenderer,
+        tracing spans: inout DeliverySpans?, at now: Moment
     ) throws(EventRejection) -> DecodedEvent {
         var retryState = retryState
         let event = try decoder.decode(delivery.message)
         retryState.limitLife(to: event)
         let renderings = try renderer.validate(event, expiresAt: retryState.expiresAt)
-        return DecodedEvent(delivery: delivery, retryState: retryState, event: event, renderings: renderings)
+        let trace =
+            spans?.deliveryReceived(delivery, event, retryState, at: now)
+            ?? event.trace.map { EventTrace(passedOn: $0) }
+        return DecodedEvent(
+            delivery: delivery, retryState: retryState, event: event, renderings: renderings, trace: trace)
     }
 
     // MARK: Batches
@@ -96,13 +101,16 @@ struct Intake {
     /// Decodes the next deliveries, and keeps those that need an audience as the next batch.
     ///
     /// - Parameters:
-    ///   - now: the time.
+    ///   - moment: the time.
     ///   - batchesMaximum: the most batches that may be asked at once.
     ///   - renderer: validates requested pushes.
+    ///   - spans: makes the spans of recorded events.
     /// - Returns: the results of the others; nil if nothing waits, or if too little waits while others are asked.
     mutating func decodeBatch(
-        at now: WallTime, batchesMaximum: Int, with renderer: inout ContentRenderer
+        at moment: Moment, batchesMaximum: Int, with renderer: inout ContentRenderer,
+        tracing spans: inout DeliverySpans?
     ) -> Decoded? {
+        let now = moment.wall
         guard asked.isEmpty || asked.count < batchesMaximum && queue.count >= Self.furtherBatchMinimum else {
             return nil
         }
@@ -119,7 +127,7 @@ struct Intake {
                 continue
             }
             do throws(EventRejection) {
-                let event = try decode(delivery, retryState, with: &renderer)
+                let event = try decode(delivery, retryState, with: &renderer, tracing: &spans, at: moment)
                 if event.isFresh, event.retryState.hasExpired(nowMilliseconds: now.milliseconds) {
                     decoded.expired.append(event)
                     forgetCounts(event, at: now)

@@ -2,6 +2,7 @@ import Essentials
 import Hashing
 internal import JSON
 import Notifications
+import Tracing
 
 /// A push that has ended, as a backend is told of it.
 struct EndedPush: Sendable {
@@ -27,6 +28,7 @@ struct EndedPush: Sendable {
 ///     routing key    OUTCOME.EVENT-TYPE.APP, for example token-dead.push.requested.chat
 ///     type           apus.push.OUTCOME
 ///     source         /apus/NAMESPACE-OF-THE-EXCHANGE
+///     traceparent    the span of the worker's delivery if it is recorded, else what the event says, if anything
 ///     id             the same if the same pushes of the event are told of again in the same way
 struct OutcomeMessage {
     /// The most pushes that one message tells of, so that it stays well below the broker's limit for messages.
@@ -80,7 +82,10 @@ struct OutcomeMessage {
             ("specversion", "1.0"), ("id", identifier), ("source", "/apus/\(exchange)"), ("type", type),
             ("subject", event.event.identifier), ("time", WallTime.text(milliseconds: now.milliseconds)),
         ]
-        let headers = attributes.map { name, value in
+        let traced = event.trace.map { trace in
+            [("traceparent", trace.context.traceParent)] + (trace.context.state.map { [("tracestate", $0.text)] } ?? [])
+        }
+        let headers = (attributes + (traced ?? [])).map { name, value in
             MessageHeader(name: Self.attributePrefix + name, value: .string(value))
         }
         return Message(properties: properties, headers: headers, body: body(pushes, kind: kind, app: app))

@@ -10,7 +10,7 @@ extension PipelineMachine {
             ask(batch.number, askingAgain: true, at: now)
         }
         while let decoded = intake.decodeBatch(
-            at: now.wall, batchesMaximum: dispatch.limits.batchesAskedMaximum, with: &renderer)
+            at: now, batchesMaximum: dispatch.limits.batchesAskedMaximum, with: &renderer, tracing: &spans)
         {
             begin(decoded)
             if let number = decoded.batchNumber { ask(number, askingAgain: false, at: now) }
@@ -129,6 +129,7 @@ extension PipelineMachine {
             tags.append(event.delivery.tag)
             for event in superseded { tags.append(event.delivery.tag) }
         }
+        spans?.devicesFound(event.delivery.tag, count: devices.count)
         let arrival = dispatch.jobArrived(
             DispatchJob(
                 tags: tags, deliveryClass: event.delivery.deliveryClass, message: event.delivery.message,
@@ -185,6 +186,7 @@ extension PipelineMachine {
         for (app, count) in assembly.reducedCounts.sorted(by: { $0.key < $1.key }) {
             actions.notices.append(.reduced(count, app: app))
         }
+        spans?.devicesFound(event.delivery.tag, count: assembly.devices.count)
         let arrival = dispatch.jobArrived(
             DispatchJob(
                 tags: isChunk ? [] : [event.delivery.tag], deliveryClass: event.delivery.deliveryClass,
@@ -218,12 +220,14 @@ extension PipelineMachine {
     ///
     /// - Returns: those that backends want to hear of.
     private mutating func countCoalesced(
-        _ told: [Recipient], of event: DecodedEvent, _ audience: [Recipient], _ superseded: [DecodedEvent],
+        _ told: [Recipient], of newer: DecodedEvent, _ audience: [Recipient], _ superseded: [DecodedEvent],
         at now: WallTime
     ) -> [CoalescedPushes] {
-        var coalesced = coalesce(told, of: event, at: now).map { [$0] } ?? []
+        var coalesced = coalesce(told, of: newer, at: now).map { [$0] } ?? []
         for event in superseded {
             report(event, .coalesced)
+            spans?.eventCoalesced(
+                event.delivery.tag, trace: event.trace, into: newer.delivery.tag, at: dispatch.latest)
             let origin = event.excludedDeviceID
             let devices = audience.filter { !$0.deviceID.hasBytes(of: origin) }
             if let pushes = coalesce(devices, of: event, at: now) { coalesced.append(pushes) }
@@ -265,6 +269,11 @@ extension PipelineMachine {
 
     /// Turns a delivery into a dead letter.
     mutating func reject(_ delivery: Delivery, _ retryState: RetryState, _ rejection: EventRejection) {
+        if spans != nil {
+            spans?.deliveryRejected(
+                delivery, trace: EventDecoder().outline(of: delivery.message).trace,
+                reason: rejection.reason.rawValue, at: dispatch.latest)
+        }
         actions.notices.append(.rejected(delivery.message, rejection))
         dispatch.deliveryRejected(
             [delivery.tag], message: delivery.message, retryState: retryState, reason: rejection.reason.rawValue,
@@ -273,6 +282,8 @@ extension PipelineMachine {
 
     /// Turns an event or a chunk into a dead letter, after which the next event of its dataset may begin.
     mutating func reject(_ event: DecodedEvent, _ rejection: EventRejection) {
+        spans?.deliveryEnded(
+            event.delivery.tag, .rejected(reason: rejection.reason.rawValue), at: dispatch.latest)
         actions.notices.append(.rejected(event.delivery.message, rejection))
         let isChunk = event.retryState.chunk != nil
         dispatch.deliveryRejected(

@@ -15,7 +15,7 @@ extension PipelineMachine {
         let retryState = RetryState(of: delivery, nowMilliseconds: now.wall.milliseconds)
         if retryState.ignoresHeaders { actions.notices.append(.headersIgnored(delivery)) }
         do throws(EventRejection) {
-            let event = try intake.decode(delivery, retryState, with: &renderer)
+            let event = try intake.decode(delivery, retryState, with: &renderer, tracing: &spans, at: now)
             let served = served(event)
             if isPaused(served.flow), deferDelivery(of: event, .paused, at: now) { return }
             pages[delivery.tag] = Page(event: event, renderings: event.renderings)

@@ -50,6 +50,8 @@ public struct PipelineMachine {
     /// When the pauses are read next; nil while that is asked.
     var pausesDue: MonotonicTime? = MonotonicTime(nanoseconds: 0)
 
+    /// Makes the spans of recorded events; nil if there is nobody to take them.
+    public var spans: DeliverySpans?
     /// The life of every delivery after its audience is known.
     public internal(set) var dispatch: DispatchStateMachine
     /// The actions for the shell, which empties the lists afterwards.
@@ -115,6 +117,7 @@ public struct PipelineMachine {
     private mutating func sourceLost(before epoch: UInt32, at now: Moment) {
         firstGoodEpoch = epoch
         intake.sourceLost(before: epoch)
+        spans?.sourceLost(before: epoch, at: now)
         forgetLostBatches()
         serving.sourceLost(before: epoch, into: &serves)
         takeOverPages(at: now)
@@ -136,9 +139,10 @@ public struct PipelineMachine {
     /// - Parameters:
     ///   - results: how they ended.
     ///   - now: the time.
-    ///   - ended: called with each result and the index of its app.
+    ///   - ended: called with each result, the index of its app, and the trace of its event.
     public mutating func pushesEnded(
-        _ results: [PushResult], at now: Moment, each ended: (PushResult, Int, APNsIdentifier) -> Void = { _, _, _ in }
+        _ results: [PushResult], at now: Moment,
+        each ended: (PushResult, Int, APNsIdentifier, EventTrace?) -> Void = { _, _, _, _ in }
     ) {
         dispatch.pushesEnded(results, at: now, into: &actions.dispatch, each: ended)
         intake.told(actions.dispatch.told)
@@ -182,6 +186,7 @@ public struct PipelineMachine {
         askForPages(at: now)
         distribute(at: now)
         publishAgain(now)
+        if spans != nil { recordSpans(at: now) }
         findNextTick(now)
     }
 

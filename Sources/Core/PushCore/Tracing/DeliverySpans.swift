@@ -56,6 +56,8 @@ public struct DeliverySpans: Sendable {
     public mutating func deliveryReceived(
         _ delivery: Delivery, _ event: ChangeEvent, _ retryState: RetryState, at now: Moment
     ) -> EventTrace? {
+        // An event that has to wait for another of its dataset is decoded once more.
+        if let known = open[delivery.tag] { return EventTrace(context: known.context, isRecorded: true) }
         let parent = event.trace
         let derived =
             parent == nil ? DerivedTrace(EventDigest(source: event.source, identifier: event.identifier)) : nil

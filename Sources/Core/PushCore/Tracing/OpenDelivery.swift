@@ -4,7 +4,7 @@ import Tracing
 
 /// A recorded delivery that has not ended.
 struct OpenDelivery: Sendable {
-    private let context: TraceContext
+    let context: TraceContext
     private let parent: SpanID?
     private let begun: Moment
     private let delivery: Delivery

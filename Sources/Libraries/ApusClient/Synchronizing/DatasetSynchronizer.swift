@@ -9,7 +9,7 @@ public actor DatasetSynchronizer {
     private let callbacks: any SyncCallbacks
     /// The synchronisations that run.
     private var running: [DatasetName: Task<Bool, Never>] = [:]
-    /// Those that begin when they have ended, for all who asked meanwhile.
+    /// The synchronisations that begin after the running ones, for all calls in between.
     private var waiting: [DatasetName: Task<Bool, Never>] = [:]
 
     /// Creates a synchroniser.

@@ -73,7 +73,7 @@ public struct TraceContext: Hashable, Sendable {
 extension TraceContext {
     /// The length of a `traceparent` of version 00, in bytes.
     private static let lengthBytes = 55
-    /// A version to come may append members; nobody needs more of them.
+    /// A later version may append members, which are passed over.
     private static let lengthBytesMaximum = 512
 
     /// Reads a `traceparent` (section 3.2); nil if it is malformed or a number is zero: then there is no context.

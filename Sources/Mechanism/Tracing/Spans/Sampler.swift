@@ -3,7 +3,7 @@
 /// The decision follows from the context and from the number of the trace alone, so every service, and every retry of a
 /// message, decides alike.
 public struct Sampler: Hashable, Sendable {
-    /// How a trace is decided on that nobody has decided on before.
+    /// The decision for a trace without an earlier decision.
     public enum Root: Hashable, Sendable {
         /// Every trace.
         case alwaysOn

@@ -80,7 +80,7 @@ extension PipelineMachine: SimulatedMachine {
     var mayConsume: Bool { hasReadSubscriptions }
 
     mutating func pushesEnded(_ results: [PushResult], at now: Moment) {
-        pushesEnded(results, at: now) { _, _, _ in }
+        pushesEnded(results, at: now) { _, _, _, _ in }
     }
 
     mutating func routesChanged(_ changes: [RouteChange], at now: Moment) { routesChanged(changes) }

@@ -1,6 +1,7 @@
 import Metrics
 import Notifications
 import PushCore
+import Tracing
 
 /// The log of single events and their outcomes.
 extension Pipeline {
@@ -63,15 +64,17 @@ extension Pipeline {
             .field("type", outline.type ?? "-"),
         ]
         if let app = outline.app { fields.append(.field("app", app)) }
+        if let trace = outline.trace { fields.append(.field("trace_id", trace.traceID.description)) }
         return fields
     }
 
     private func fields(of report: EventReport) -> [LogField] {
-        [
+        let trace = report.event.trace.map { [LogField.field("trace_id", $0.context.traceID.description)] } ?? []
+        return [
             .field("source", report.event.event.source), .field("id", report.event.event.identifier),
             .field("type", report.event.type.rawValue), .field("outcome", report.fate.rawValue),
             .field("app", apps(of: report).joined(separator: ",")), .field("devices", report.deviceCount),
-        ]
+        ] + trace
     }
 
     /// The apps among the devices of an event; if it has none, the apps that it is for, as far as it says so.

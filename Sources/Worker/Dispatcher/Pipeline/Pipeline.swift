@@ -3,6 +3,7 @@ import EventLoop
 import Metrics
 public import Notifications
 public import PushCore
+public import Tracing
 
 /// Executes the decisions of a `PipelineMachine`: it brings events and time to the machine, and its actions to the
 /// adapters.
@@ -44,6 +45,9 @@ final class Pipeline {
         self.logger = logger
         unansweredLookUps = Array(repeating: 0, count: parts.registryReads.count)
         machine = PipelineMachine(configuration: configuration, planner: Int64.random(in: 1 ... .max))
+        machine.spans = parts.tracing.map {
+            DeliverySpans(sampler: $0.sampler, seed: UInt64.random(in: 0 ... .max))
+        }
     }
 
     /// Begins with the subscriptions to records; the source is started when all of them have been read.
@@ -77,8 +81,8 @@ final class Pipeline {
 
     func pushesEnded(_ results: [PushResult]) {
         let now = parts.now()
-        machine.pushesEnded(results, at: now) { [metrics] result, app, apnsID in
-            metrics.observePush(apnsID, app: app, nanoseconds: result.durationNanoseconds, at: now.wall)
+        machine.pushesEnded(results, at: now) { [metrics] result, app, apnsID, trace in
+            metrics.observePush(apnsID, app: app, nanoseconds: result.durationNanoseconds, in: trace, at: now.wall)
         }
         scheduleTick()
     }
@@ -109,6 +113,9 @@ final class Pipeline {
         let now = parts.now()
         machine.tick(at: now)
         perform(at: now.wall)
+        if let tracing = parts.tracing, case let spans = machine.takeSpans(), !spans.isEmpty {
+            tracing.sink.submit(spans)
+        }
         wake(at: machine.nextTick, now: now.monotonic)
         if machine.isDrained {
             whenDrained?()
@@ -221,6 +228,20 @@ final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler
     }
 }
 
+/// Which events have spans, and who takes these.
+public struct PipelineTracing: Sendable {
+    /// Decides which events are recorded.
+    public var sampler: Sampler
+    /// Takes the spans.
+    public var sink: any SpanSink
+
+    /// Joins the two.
+    public init(sampler: Sampler, sink: any SpanSink) {
+        self.sampler = sampler
+        self.sink = sink
+    }
+}
+
 /// The adapters that a pipeline works with.
 public struct PipelineParts {
     /// Where deliveries come from.
@@ -235,14 +256,18 @@ public struct PipelineParts {
     public var registryReads: [RegistryClient]
     /// Writes to the same store, on a loop of its own: large fan-outs and dead tokens.
     public var registryWrites: RegistryClient
+    /// Where the spans of events go; nil if none are made.
+    public var tracing: PipelineTracing?
     /// Reads both clocks.
     public var now: () -> Moment
 
     /// Gathers the parts.
     public init(
         source: any DeliverySource, publisher: any MessagePublisher, transport: any PushTransport,
-        registryReads: [RegistryClient], registryWrites: RegistryClient, now: @escaping () -> Moment
+        registryReads: [RegistryClient], registryWrites: RegistryClient, tracing: PipelineTracing? = nil,
+        now: @escaping () -> Moment
     ) {
+        self.tracing = tracing
         precondition(!registryReads.isEmpty, "a pipeline needs a client for look-ups")
         self.source = source
         self.publisher = publisher

@@ -2,6 +2,7 @@ import Essentials
 import Metrics
 import Notifications
 import PushCore
+import Tracing
 
 /// The instruments of the pipeline; made at start, so that each shows as 0 before its first event.
 final class PipelineMetrics {
@@ -150,9 +151,16 @@ final class PipelineMetrics {
 
     func countReduced(_ count: Int, app: Int) { apps[app].reduced.add(count) }
 
-    func observePush(_ apnsID: APNsIdentifier, app: Int, nanoseconds: UInt64, at now: WallTime) {
+    func observePush(
+        _ apnsID: APNsIdentifier, app: Int, nanoseconds: UInt64, in trace: EventTrace?, at now: WallTime
+    ) {
         apps[app].duration.observe(
-            nanoseconds: nanoseconds, of: .init(high: apnsID.high, low: apnsID.low), atMilliseconds: now.milliseconds)
+            nanoseconds: nanoseconds, of: .init(high: apnsID.high, low: apnsID.low),
+            in: trace.map { trace in
+                Exemplar.Trace(
+                    traceID: .init(high: trace.context.traceID.high, low: trace.context.traceID.low),
+                    spanID: trace.context.spanID.value)
+            }, atMilliseconds: now.milliseconds)
     }
 
     func observeLag(_ attempt: DispatchActions.FirstAttempt, at now: WallTime) {

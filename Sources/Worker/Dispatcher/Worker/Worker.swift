@@ -34,8 +34,11 @@ final class Worker: Sendable {
     ///   - configuration: checked before.
     ///   - logger: where events of interest go.
     ///   - metrics: where the parts register their counters.
+    ///   - tracing: where the spans of events go; nil for nowhere.
     /// - Throws: `WorkerError` if a key, the registry or a thread cannot be had.
-    init(configuration: Configuration, logger: Logger, metrics: MetricsRegistry) throws(WorkerError) {
+    init(
+        configuration: Configuration, logger: Logger, metrics: MetricsRegistry, tracing: PipelineTracing? = nil
+    ) throws(WorkerError) {
         self.configuration = configuration
         self.logger = logger
         let metrics = metrics.makePart()
@@ -65,7 +68,7 @@ final class Worker: Sendable {
             keyWatcher = try ProviderKeyWatcher(apps: configuration.apps, routes: push.apnsRoutes, logger: logger)
             let parts = PipelineParts(
                 source: consumer, publisher: publisher, transport: push.transport, registryReads: registryReads,
-                registryWrites: registryWrites, now: { SystemClocks.now() })
+                registryWrites: registryWrites, tracing: tracing, now: { SystemClocks.now() })
             dispatch = Dispatch(
                 loop: loop, configuration: configuration.pipeline, parts: parts, metrics: metrics, logger: logger)
         } catch {

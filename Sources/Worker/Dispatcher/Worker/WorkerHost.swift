@@ -34,6 +34,8 @@ public final class WorkerHost: Sendable {
     private let admin = Mutex<AdminService?>(nil)
     /// Exports traces as long as the process lives; nil if no address is set.
     private let traceExporter: TraceExporter?
+    /// Which events have spans, and the exporter that takes them.
+    private let tracing: PipelineTracing?
     private let reloader: Reloader
 
     /// Builds the worker and begins to serve the API; the worker sends and consumes nothing before `start`.
@@ -57,8 +59,15 @@ public final class WorkerHost: Sendable {
         let traceMetrics = TraceExportMetrics(metrics)
         traceExporter = try tracing?.exporter(
             identifier: identifier, version: version, metrics: traceMetrics, logger: logger)
+        self.tracing =
+            if let tracing, let traceExporter {
+                PipelineTracing(sampler: tracing.sampler, sink: traceExporter)
+            } else {
+                nil
+            }
         try configuration.prepareRegistry(logger)
-        let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
+        let worker = try Worker(
+            configuration: configuration, logger: logger, metrics: metrics, tracing: self.tracing)
         let api = try Self.service(configuration, metrics: metrics, logger: logger, takingOver: nil)
         let reporter = worker.reporter(identifier: identifier, version: version)
         state = Mutex(State(loaded: loaded, worker: worker, api: api, reporter: reporter))
@@ -136,7 +145,8 @@ public final class WorkerHost: Sendable {
     /// Starts a worker beside the present one.
     private func begin(_ configuration: Configuration) async throws(WorkerError) -> Worker {
         try await requireTopology(of: configuration)
-        let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
+        let worker = try Worker(
+            configuration: configuration, logger: logger, metrics: metrics, tracing: self.tracing)
         do throws(WorkerError) {
             try await worker.start()
             switch await worker.health.waitUntilConsuming(timeoutSeconds: Self.beginningSecondsMaximum) {

@@ -1,4 +1,5 @@
 import Foundation
+import Notifications
 import PushCore
 import Testing
 
@@ -28,7 +29,8 @@ struct AsyncAPITests {
     func everyTypeIsAMessage() throws {
         #expect(try at("asyncapi") == "3.0.0")
         let types = EventType.allCases.map(\.rawValue)
-        #expect(try at("components", "messages", as: NSDictionary.self).count == types.count)
+        // And one that Apus sends.
+        #expect(try at("components", "messages", as: NSDictionary.self).count == types.count + 1)
         for type in types {
             let name = Self.messageName(type)
             #expect(try at("components", "messages", name, "payload", "schema", "$ref") == "schemas/\(type).json")
@@ -55,5 +57,21 @@ struct AsyncAPITests {
             }
         }
         #expect(try shown.sorted() == ExampleEvents.files(in: "deploy/examples"))
+    }
+
+    @Test("It has the outcomes that Apus sends, by their routing keys, with schema, headers and example")
+    func outcomes() throws {
+        let kinds = try at("channels", "outcomes", "parameters", "outcome", "enum", as: [String].self)
+        #expect(kinds == OutcomeKind.allCases.map(\.rawValue))
+        #expect(try at("channels", "outcomes", "bindings", "amqp", "exchange", "name") == "apus.outcomes")
+        let schema = try at("components", "messages", "Outcome", "payload", "schema", "$ref")
+        #expect(schema == "schemas/outcomes/outcome.json")
+        let examples = try at("components", "messages", "Outcome", "examples", as: [NSDictionary].self)
+        for example in examples {
+            let name = try #require(example["name"] as? String)
+            let payload = try #require(example["payload"] as? NSDictionary)
+            #expect(try payload == Self.object(in: "deploy/examples/outcomes/\(name).json"))
+        }
+        #expect(examples.count == 1)
     }
 }

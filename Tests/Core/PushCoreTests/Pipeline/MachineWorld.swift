@@ -127,10 +127,12 @@ struct MachineWorld {
     }
 
     /// APNs accepts all that was sent.
-    mutating func accept() {
+    mutating func accept() { answerSends(PushAnswer(status: 200)) }
+
+    /// APNs answers all that was sent.
+    mutating func answerSends(_ answer: PushAnswer) {
         let results = sends.map {
-            PushResult(
-                identifier: $0.identifier, outcome: .answered(PushAnswer(status: 200)), durationNanoseconds: 1_000)
+            PushResult(identifier: $0.identifier, outcome: .answered(answer), durationNanoseconds: 1_000)
         }
         sends = []
         machine.pushesEnded(results, at: now)

@@ -61,7 +61,7 @@ func relay(_ store: OrderStore, to publisher: EventPublisher) async throws {
             for (row, result) in zip(rows, results) {
                 if case .failed(let error) = result {
                     print("event \(row.event.id): \(error)")
-                    // Those that follow are published again as well: the order stays.
+                    // The later events are published again as well, to keep the order.
                     if error.isTemporary { break }
                 }
                 published.append(row.number)

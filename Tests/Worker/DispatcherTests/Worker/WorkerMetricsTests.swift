@@ -47,7 +47,7 @@ struct WorkerMetricsTests {
             ])
         let apnsID = APNsIdentifier(high: 0x123e_4567_e89b_82d3, low: 0xa456_4266_1417_4000)
         let now = WallTime(milliseconds: 1_700_000_000_123)
-        pipeline.observePush(apnsID, app: 0, nanoseconds: 3_000_000, at: now)
+        pipeline.observePush(apnsID, app: 0, nanoseconds: 3_000_000, in: nil, at: now)
         pipeline.observeLag(.init(apnsID: apnsID, lagMilliseconds: 20), at: now)
         let program = """
             import sys
