@@ -1,5 +1,7 @@
 import AMQP
 import Metrics
+import Notifications
+import PushCore
 
 /// The next endpoint and the delay before it: exponential with full jitter, so that a fleet does not come back at once.
 struct ConnectionAttempts {
@@ -32,7 +34,22 @@ struct ConnectionAttempts {
     mutating func succeeded() { failures = 0 }
 }
 
-/// The metrics of one of the two connections.
+extension AMQPError {
+    /// What the log says of a connection that it has ended.
+    func fields(retryNanoseconds: UInt64) -> [LogField] {
+        [
+            .field("cause", code.label), .field("reason", message),
+            .field("retrySeconds", Double(retryNanoseconds) / 1_000_000_000),
+        ]
+    }
+
+    /// The state of a consumer whose connection it has ended.
+    var sourceState: DeliverySourceState {
+        code.needsOperator ? .misconfigured(reason: message) : .interrupted(reason: message)
+    }
+}
+
+/// The metrics of one of the connections.
 struct ConnectionMetrics {
     private let connected: Gauge
     private let reconnects: [AMQPError.Code: Counter]
@@ -77,6 +94,9 @@ extension AMQPError.Code {
         case .invalid: "invalid"
         }
     }
+
+    /// How severe a line of the log about it is.
+    var logLevel: LogLevel { needsOperator ? .error : .warning }
 
     /// Whether it takes an operator: waiting alone will not make it work.
     var needsOperator: Bool {

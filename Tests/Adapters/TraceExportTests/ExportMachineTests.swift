@@ -80,7 +80,7 @@ struct ExportMachineTests {
         #expect(lost == .init(lostCount: 4, loss: .unavailable))
         #expect(machine.nextStep(at: Self.time(7_301)).time == Self.time(67_300))
         #expect(machine.nextStep(at: Self.time(67_300)).names.first == "span 5")
-        // Nobody waits for days.
+        // The wait is bounded, also for a header of days.
         _ = machine.attemptEnded(.retryable(reason: ""), retryAfterSeconds: .max, at: Self.time(67_300), using: &random)
         _ = machine.submitted(try SampleSpans.spans(4, from: 9), at: Self.time(67_300))
         #expect(machine.nextStep(at: Self.time(67_301)).time == Self.time(667_300))

@@ -5,7 +5,7 @@ import PushCore
 import PushTestKit
 
 extension Environment {
-    /// The queue of the backend that is told of all pushes, which nobody reads before the end.
+    /// The queue of the app's backend, which gets all outcomes and is read at the end.
     var outcomesQueue: String { "\(namespace).outcomes.ledger" }
 
     /// Makes the queue of the backend, and has it told everything.

@@ -68,7 +68,7 @@ struct Conversation: SyncCallbacks {
     func onFailure(_ dataset: DatasetName, error: SyncError) async { print("later: \(error)") }
 }
 
-/// Messages are fetched anew at each start, so the count begins anew, too; an app with a database uses `SyncCountFile`.
+/// Each start fetches all messages, so the count begins at 0 again; an app with a database uses `SyncCountFile`.
 struct CountsInMemory: SyncCountPersistence {
     func loadSyncCounts() -> SyncCounts? { nil }
     func saveSyncCounts(_ counts: SyncCounts) {}

@@ -158,14 +158,8 @@ final class ConsumerCore {
     private func retry(after error: AMQPError) {
         connectionMetrics.failed(error)
         let delayNanoseconds = attempts.failed()
-        logger.log(
-            error.code.needsOperator ? .error : .warning, "amqp.consumer.interrupted",
-            [
-                .field("cause", error.code.label), .field("reason", error.message),
-                .field("retrySeconds", Double(delayNanoseconds) / 1_000_000_000),
-            ])
-        handler?.sourceStateChanged(
-            error.code.needsOperator ? .misconfigured(reason: error.message) : .interrupted(reason: error.message))
+        logger.log(error.code.logLevel, "amqp.consumer.interrupted", error.fields(retryNanoseconds: delayNanoseconds))
+        handler?.sourceStateChanged(error.sourceState)
         connectTimer = loop.schedule(afterNanoseconds: delayNanoseconds) { [weak self] in self?.connect() }
     }
 

@@ -98,11 +98,8 @@ final class PublisherCore {
         isBlocked = false
         let delayNanoseconds = attempts.failed()
         logger.log(
-            error.code.needsOperator && !error.isCausedByPublish ? .error : .warning, "amqp.publisher.interrupted",
-            [
-                .field("cause", error.code.label), .field("reason", error.message),
-                .field("retrySeconds", Double(delayNanoseconds) / 1_000_000_000),
-            ])
+            error.isCausedByPublish ? .warning : error.code.logLevel, "amqp.publisher.interrupted",
+            error.fields(retryNanoseconds: delayNanoseconds))
         handler?.publisherStateChanged(isReady: false, reason: error.message)
         connectTimer = loop.schedule(afterNanoseconds: delayNanoseconds) { [weak self] in self?.connect() }
     }

@@ -24,6 +24,24 @@ extension DispatchStateMachine {
         }
     }
 
+    /// The broker takes no copy for a retry, so that it makes a dead letter of the event: the backend was told else.
+    mutating func retriesRejected(_ publish: Publish, into actions: inout DispatchActions) {
+        let work = work(of: publish.job)
+        guard let event = work.event,
+            case .array(let names) = publish.message.message.header(RetryHeader.devices)
+        else { return }
+        let pushes = work.devices.indices.compactMap { device -> EndedPush? in
+            guard names.contains(.string(work.retryName(of: device))),
+                let rendering = rendering(of: device, in: work),
+                work.renderings[rendering].app.outcomes.contains(.deadLettered)
+            else { return nil }
+            return EndedPush(
+                recipient: work.devices[device], kind: .deadLettered, reason: "rejected", apnsID: nil, sends: 0,
+                ended: latest.wall)
+        }
+        if !pushes.isEmpty { publishOutcomes(of: pushes, event, job: publish.job, into: &actions) }
+    }
+
     /// The broker answered for an outcome.
     mutating func outcomeEnded(
         _ identifier: UInt64, _ publish: Publish, _ outcome: PublishOutcome, into actions: inout DispatchActions

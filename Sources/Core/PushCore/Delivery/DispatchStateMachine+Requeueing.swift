@@ -69,10 +69,11 @@ extension DispatchStateMachine {
             actions.plansRejected[publish.job] = detail
         case .continuation, .outcome:
             copyEnded(of: publish.job, rejection: detail, into: &actions)
-        case .failure(_, let app, let pushes):
+        case .failure(let destination, let app, let pushes):
             let index = app ?? ledgers.count - 1
             leave(pushes, index)
             ledgers[index].deadLettered += pushes
+            if case .retry = destination { retriesRejected(publish, into: &actions) }
             copyEnded(of: publish.job, rejection: detail, into: &actions)
         }
     }

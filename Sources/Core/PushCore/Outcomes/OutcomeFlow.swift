@@ -6,8 +6,8 @@ import Essentials
 /// A backend that lets its queue fill up must not stop the pushes of others. A queue that has just lost its leader, on
 /// the other hand, refuses for some seconds only. So refused outcomes are published again until the exchange has
 /// refused for `patienceMilliseconds`. After that each is dropped at its first refusal, until the exchange has refused
-/// nothing for as long again, at least ten seconds. While the exchange does not exist, outcomes are not published at
-/// all, because each attempt would cost the connection.
+/// nothing for as long again, at least ten seconds. While the exchange does not exist, one event's outcomes are
+/// published in that time, to try it, because each attempt costs the connection.
 struct OutcomeFlow: Sendable {
     /// What becomes of a message that was not taken.
     enum Verdict: Hashable, Sendable {
@@ -19,7 +19,7 @@ struct OutcomeFlow: Sendable {
         case open
         case refusing(since: MonotonicTime)
         case dropping(latest: MonotonicTime)
-        case suspended(until: MonotonicTime)
+        case suspended(nextTry: MonotonicTime)
     }
 
     /// How long a refused outcome is published again, while its delivery waits.
@@ -40,9 +40,9 @@ struct OutcomeFlow: Sendable {
 
     /// Whether an outcome is to be published at all.
     mutating func mayPublish(at now: MonotonicTime) -> Bool {
-        guard case .suspended(let until) = state else { return true }
-        guard until <= now else { return false }
-        state = .refusing(since: now)
+        guard case .suspended(let nextTry) = state else { return true }
+        guard nextTry <= now else { return false }
+        unroutable(at: now)
         return true
     }
 
@@ -67,6 +67,6 @@ struct OutcomeFlow: Sendable {
 
     /// The exchange does not exist.
     mutating func unroutable(at now: MonotonicTime) {
-        state = .suspended(until: now.advanced(byMilliseconds: UInt64(max(1_000, patienceMilliseconds))))
+        state = .suspended(nextTry: now.advanced(byMilliseconds: UInt64(max(1_000, patienceMilliseconds))))
     }
 }

@@ -50,7 +50,7 @@ public struct PipelineMachine {
     /// When the pauses are read next; nil while that is asked.
     var pausesDue: MonotonicTime? = MonotonicTime(nanoseconds: 0)
 
-    /// Makes the spans of recorded events; nil if there is nobody to take them.
+    /// Makes the spans of recorded events; nil if no exporter takes them.
     public var spans: DeliverySpans?
     /// The life of every delivery after its audience is known.
     public internal(set) var dispatch: DispatchStateMachine

@@ -44,7 +44,7 @@ public struct AppInstallation: Hashable, Sendable {
     public var deviceID: String
     /// The app, as the registry's configuration names it; nil if the access token is for one app.
     public var app: String?
-    /// Your own name of the user; nil if nobody has signed in.
+    /// Your own name of the user; nil before a user signs in.
     public var userID: String?
     /// The identity pool of Amazon Cognito; goes with `identityID`.
     public var identityPoolID: String?

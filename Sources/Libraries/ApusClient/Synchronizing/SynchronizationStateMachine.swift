@@ -1,7 +1,7 @@
 /// One synchronisation of one dataset: lists what changed, asks the app, stores, uploads.
 ///
 /// The steps are those of Amazon's client for Android (`DefaultDataset.synchronizeInternal`), with three differences. A
-/// dataset that was deleted and created again is fetched anew at once. A modified record stays as it is if the remote
+/// dataset that was deleted and created again is fetched whole at once. A modified record stays as it is if the remote
 /// one is no newer than what it comes from. After a refused upload, everything since the oldest of its records is
 /// listed again.
 ///

@@ -157,6 +157,31 @@ struct OutcomeTests {
         #expect(actions.publishes.isEmpty && actions.settles.count == 2 && actions.outcomesDropped == 2)
         milliseconds = 10_000
         for request in send(to: ["a"], number: 3) { answer(request, 200) }
+        let again = try #require(takePublishes().first)
+        for request in send(to: ["a"], number: 4) { answer(request, 200) }
+        #expect(actions.publishes.isEmpty, "one event is enough to try it")
+        machine.publishEnded(again.identifier, .returned("NOT_FOUND"), into: &actions)
+        #expect(actions.notices == [.outcomesDropping(true, .returned("NOT_FOUND"))], "it is told once")
+        milliseconds = 20_000
+        for request in send(to: ["a"], number: 5) { answer(request, 200) }
+        machine.publishEnded(try #require(takePublishes().first).identifier, .confirmed, into: &actions)
+        #expect(actions.notices.last == .outcomesDropping(false, .confirmed))
+        for request in send(to: ["a"], number: 6) { answer(request, 200) }
         #expect(actions.publishes.count == 1)
+    }
+
+    @Test("A copy for a retry that the broker takes never makes a dead letter of the event, which the backend is told")
+    mutating func rejectedRetry() throws {
+        for request in send(to: ["a", "b"]) { answer(request, request.token == Samples.device("a").token ? 429 : 200) }
+        let publishes = takePublishes()
+        #expect(publishes.count == 3)
+        machine.publishEnded(publishes[0].identifier, .rejected("too large"), into: &actions)
+        let told = Outcome(try #require(actions.publishes.first))
+        #expect(told.routingKey == "dead-lettered.push.requested.chat")
+        #expect(told.deviceIDs == ["a"] && told.reasons == ["rejected"])
+        for publish in publishes.dropFirst() + takePublishes() {
+            machine.publishEnded(publish.identifier, .confirmed, into: &actions)
+        }
+        #expect(actions.rejections.count == 1 && machine.jobCount == 0)
     }
 }

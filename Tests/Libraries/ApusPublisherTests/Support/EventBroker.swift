@@ -45,7 +45,7 @@ struct EventBroker {
     /// How many messages wait for the worker.
     func messageCount() async throws -> Int { try await broker.messageCount(queue: names.work) }
 
-    /// Takes what waits for the worker.
+    /// Takes the messages of the work queue.
     ///
     /// - Parameter count: how many messages there are.
     /// - Returns: the messages, in the order of the queue.
