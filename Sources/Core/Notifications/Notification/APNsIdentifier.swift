@@ -1,3 +1,5 @@
+public import Hashing
+
 /// The header `apns-id`: 128 bits, written as a lowercase canonical UUID.
 public struct APNsIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The first 64 bits.
@@ -9,6 +11,15 @@ public struct APNsIdentifier: Hashable, Sendable, CustomStringConvertible {
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
+    }
+
+    /// Creates a UUID of version 8 (RFC 9562 §5.8) from a digest, which is the same in every process.
+    ///
+    /// - Parameter digest: a finished digest.
+    public init(digest: WordDigest) {
+        self.init(
+            high: digest.high & ~0xF000 | 0x8000,
+            low: digest.low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
 
     /// The 16 bytes.

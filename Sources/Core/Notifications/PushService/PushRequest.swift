@@ -49,8 +49,6 @@ public struct PushIdentity: Hashable, Sendable {
         token.bytes.withUnsafeBytes { state.mix($0) }
         if subscription != 0 { withUnsafeBytes(of: subscription.littleEndian) { state.mix($0) } }
         state.finish()
-        return APNsIdentifier(
-            high: state.high & ~0xF000 | 0x8000,
-            low: state.low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+        return APNsIdentifier(digest: state)
     }
 }

@@ -41,28 +41,13 @@ public final class DispatchJob: Sendable {
     let coalesced: [CoalescedPushes]
 
     /// Creates a job.
-    public convenience init(
+    public init(
         tags: [DeliveryTag], deliveryClass: DeliveryClass = .interactive, message: Message, retryState: RetryState,
         identity: PushIdentity, event: DecodedEvent? = nil,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
         changed: WallTime? = nil, expiresImmediately: Bool = false, dataset: DatasetKey? = nil,
-        announcement: DatasetAnnouncement? = nil
-    ) {
-        self.init(
-            tags: tags, deliveryClass: deliveryClass, message: message, retryState: retryState, identity: identity,
-            event: event, renderings: renderings, devices: devices, assignments: assignments,
-            continuation: continuation, chunk: chunk, changed: changed, expiresImmediately: expiresImmediately,
-            dataset: dataset, announcement: announcement, coalesced: [])
-    }
-
-    /// Creates a job that makes other pushes needless.
-    init(
-        tags: [DeliveryTag], deliveryClass: DeliveryClass, message: Message, retryState: RetryState,
-        identity: PushIdentity, event: DecodedEvent?, renderings: [AppRendering], devices: [Recipient],
-        assignments: [PushAssignment] = [], continuation: AudienceCursor?, chunk: DeliveryTag?, changed: WallTime?,
-        expiresImmediately: Bool = false, dataset: DatasetKey? = nil, announcement: DatasetAnnouncement? = nil,
-        coalesced: [CoalescedPushes]
+        announcement: DatasetAnnouncement? = nil, coalesced: [CoalescedPushes] = []
     ) {
         self.tags = tags
         self.deliveryClass = deliveryClass
@@ -108,7 +93,7 @@ public final class DispatchJob: Sendable {
 }
 
 /// Pushes of an event that are left out because another event says the same.
-struct CoalescedPushes: Sendable {
+public struct CoalescedPushes: Sendable {
     /// The event whose pushes they are.
     let event: DecodedEvent
     /// The pushes.

@@ -103,9 +103,7 @@ struct OutcomeMessage {
             digest.mix(push.reason)
         }
         digest.finish()
-        return APNsIdentifier(
-            high: digest.high & ~0xF000 | 0x8000, low: digest.low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        ).description
+        return APNsIdentifier(digest: digest).description
     }
 
     private func body(_ pushes: [EndedPush], kind: OutcomeKind, app: String) -> [UInt8] {

@@ -23,10 +23,6 @@ public struct EventDigest: Hashable, Sendable {
             for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
         }
         self.bytes = bytes
-        uuid =
-            APNsIdentifier(
-                high: digest.high & ~0xF000 | 0x8000,
-                low: digest.low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-            ).description
+        uuid = APNsIdentifier(digest: digest).description
     }
 }
