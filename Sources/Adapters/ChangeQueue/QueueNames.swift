@@ -28,6 +28,8 @@ public struct QueueNames: Hashable, Sendable {
     public var deadLetterLock: String { "\(namespace).dead-letter.lock" }
     /// The topic exchange of what became of each push.
     public var outcomes: String { "\(namespace).outcomes" }
+    /// The queue of the outcomes that are counted.
+    public var analytics: String { "\(outcomes).analytics" }
 
     /// How the names of all retry queues begin.
     var retryPrefix: String { "\(namespace).retry." }

@@ -21,6 +21,7 @@ struct Apus {
         .command(PublishCommand()),
         .command(LoadCommand()),
         OutcomesCommands.node,
+        .command(ExplainCommand()),
         DeadLettersCommands.node,
         FanOutCommands.node,
         .command(PauseCommand()),

@@ -18,6 +18,7 @@ extension Topology {
     ) async throws(ChangeQueueError) -> [TopologyFinding] {
         try await configuration.withSession(purpose: "topology") { session in
             let made = try objects.map { TopologyFinding(object: $0, status: try Self.make($0, session)) }
+            try bindOutcomeQueues(made, session)
             return try route(made, session) + surplus(session)
         }
     }

@@ -22,7 +22,7 @@ public struct Topology: Hashable, Sendable {
     ///
     /// In effect no limit, because a letter that reached it would be dropped. But with a limit set, the broker returns
     /// letters to their places rather than to the end, and later versions of RabbitMQ set 20 by default.
-    private static let deadLetterDeliveryLimit: Int64 = 1_000_000_000
+    static let deadLetterDeliveryLimit: Int64 = 1_000_000_000
 
     /// The most work queues that there can be.
     public static let workQueuesMaximum = 64
@@ -35,6 +35,8 @@ public struct Topology: Hashable, Sendable {
     public let workQueueCount: Int
     /// Whether workers publish outcomes.
     public let publishesOutcomes: Bool
+    /// How many outcomes wait to be counted; nil if none are.
+    public let analyticsMessagesMaximum: Int?
 
     /// Describes a namespace.
     ///
@@ -43,17 +45,20 @@ public struct Topology: Hashable, Sendable {
     ///   - retryDelaysMilliseconds: one retry queue each; delays that are not positive are left out.
     ///   - workQueueCount: over how many work queues the events are spread, 1 to `workQueuesMaximum`.
     ///   - publishesOutcomes: whether workers publish outcomes.
+    ///   - analyticsMessagesMaximum: how many outcomes wait to be counted; nil if none are.
     public init(
-        namespace: String, retryDelaysMilliseconds: [Int64], workQueueCount: Int = 1, publishesOutcomes: Bool = false
+        namespace: String, retryDelaysMilliseconds: [Int64], workQueueCount: Int = 1, publishesOutcomes: Bool = false,
+        analyticsMessagesMaximum: Int? = nil
     ) {
         self.publishesOutcomes = publishesOutcomes
+        self.analyticsMessagesMaximum = analyticsMessagesMaximum
         names = QueueNames(namespace: namespace)
         self.workQueueCount = min(max(1, workQueueCount), Self.workQueuesMaximum)
         self.retryDelaysMilliseconds = Set(retryDelaysMilliseconds).filter { $0 > 0 }.sorted()
     }
 
     /// All exchanges and queues, in the order in which they can be made.
-    public var objects: [TopologyObject] { exchanges + queues + retryQueues }
+    public var objects: [TopologyObject] { exchanges + queues + retryQueues + analyticsQueues }
 
     private var exchanges: [TopologyObject] {
         let changes = TopologyObject(
@@ -88,6 +93,21 @@ public struct Topology: Hashable, Sendable {
                 names.retry(delayMilliseconds: delay), "waits \(delay) ms, then goes back to \(names.work)",
                 Self.deadLettering(to: names.work) + [MessageHeader(name: "x-message-ttl", value: .int64(delay))])
         }
+    }
+
+    /// The queue of the outcomes that are counted; a full one drops the oldest, so that it never refuses an outcome.
+    private var analyticsQueues: [TopologyObject] {
+        guard let maximum = analyticsMessagesMaximum else { return [] }
+        return [
+            queue(
+                names.analytics, "outcomes that `apus analytics` counts",
+                [
+                    MessageHeader(name: "x-max-length", value: .int64(Int64(maximum))),
+                    MessageHeader(name: "x-overflow", value: .string("drop-head")),
+                    MessageHeader(name: "x-delivery-limit", value: .int64(Self.deadLetterDeliveryLimit)),
+                ],
+                bindings: [TopologyObject.Binding(exchange: names.outcomes, routingKey: "#")])
+        ]
     }
 
     /// The binding by which the events leave the exchange that backends publish to.

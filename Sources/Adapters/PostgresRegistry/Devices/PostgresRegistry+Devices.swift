@@ -155,6 +155,19 @@ extension PostgresRegistry {
         return try devices(call).first
     }
 
+    /// The identities and users of devices.
+    public func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+        guard !deviceIDs.isEmpty else { return [] }
+        let call = Call(
+            """
+            SELECT n.name, d.user_id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            LEFT JOIN device d ON d.device_id = r.name LEFT JOIN identity n ON n.id = d.identity ORDER BY r.k
+            """, [.texts(deviceIDs)])
+        return try ask([call])[0].map { row in
+            DeviceOwner(identityID: row.optionalText(0), userID: row.optionalText(1))
+        }
+    }
+
     /// The device of an app that has an address, or nil.
     public func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
         let call = Call(

@@ -98,6 +98,23 @@ extension SQLiteRegistry {
         }
     }
 
+    /// The identities and users of devices.
+    public func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+        try reading { () throws(RegistryError) in
+            try deviceIDs.map { deviceID throws(RegistryError) in
+                let statement = try statements.statement(
+                    """
+                    SELECT n.name, d.user_id FROM device d LEFT JOIN identity n ON n.id = d.identity
+                    WHERE d.device_id = ?
+                    """)
+                statement.bind(1, deviceID)
+                defer { statement.reset() }
+                guard try statement.step() else { return nil }
+                return DeviceOwner(identityID: statement.optionalText(0), userID: statement.optionalText(1))
+            }
+        }
+    }
+
     /// The device of an app that has an address, or nil.
     public func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
         try reading { () throws(RegistryError) in

@@ -70,9 +70,9 @@ enum DeviceAddressOptions {
         if let other = ofSubscriptions.dropFirst().first(where: { invocation.has($0) }) {
             throw CommandFailure.usage("--subscription has all parts: leave out --\(other.name)")
         }
-        let bytes = try DeviceLineReader.withFile(path) { reader in
+        let bytes = try LineReader.withFile(path) { reader in
             var bytes: [UInt8] = []
-            while case .bytes(let line)? = try reader.next(), bytes.count < DeviceLineReader.lineBytesMaximum {
+            while case .bytes(let line)? = try reader.next(), bytes.count < LineReader.lineBytesMaximum {
                 bytes += line + [UInt8(ascii: "\n")]
             }
             return bytes

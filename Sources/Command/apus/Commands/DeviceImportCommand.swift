@@ -50,7 +50,7 @@ struct DeviceImportCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let start = MonotonicClock.nowNanoseconds()
-        let result = try DeviceLineReader.withFile(invocation.operands.first ?? "-") { reader in
+        let result = try LineReader.withFile(invocation.operands.first ?? "-") { reader in
             if invocation.has(Self.dryRun) { return try DeviceImport(reader: reader, courierKey: nil).run { _ in } }
             return try DeviceRegistry.use(invocation, mode: .create, quotas: .unlimited) { registry, configuration in
                 let lines = DeviceImport(reader: reader, courierKey: try registry.courierKey())
@@ -92,7 +92,7 @@ struct DeviceImport {
     /// More apps than this are not remembered: a configuration has a few.
     private static let appsMaximum = 100
 
-    let reader: DeviceLineReader
+    let reader: LineReader
     /// The key of the registry's servers, which tells the tokens of `WEB` clients; nil if no registry is open.
     let courierKey: CourierKey?
 
@@ -105,7 +105,7 @@ struct DeviceImport {
         var result = Result()
         var step: [DeviceRegistration] = []
         step.reserveCapacity(Self.stepCount)
-        let parser = JSONParser(depthMaximum: 4, bytesMaximum: DeviceLineReader.lineBytesMaximum)
+        let parser = JSONParser(depthMaximum: 4, bytesMaximum: LineReader.lineBytesMaximum)
         let progress = ProgressLine()
         let now = WallClock.nowMilliseconds()
         func finishStep() throws {
@@ -132,10 +132,10 @@ struct DeviceImport {
     }
 
     private func registration(
-        _ line: DeviceLineReader.Line, parser: JSONParser, now: Int64
+        _ line: LineReader.Line, parser: JSONParser, now: Int64
     ) throws(DeviceLineProblem) -> DeviceRegistration? {
         guard case .bytes(let bytes) = line else {
-            throw DeviceLineProblem("longer than \(DeviceLineReader.lineBytesMaximum) bytes")
+            throw DeviceLineProblem("longer than \(LineReader.lineBytesMaximum) bytes")
         }
         let isBlank = bytes.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") || $0 == 9 }
         return isBlank ? nil : try DeviceLine.parse(bytes, parser: parser, now: now, courierKey: courierKey)

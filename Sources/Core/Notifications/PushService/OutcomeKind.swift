@@ -44,6 +44,8 @@ public struct OutcomeSelection: OptionSet, Hashable, Sendable {
         self = kinds.reduce(into: []) { $0.formUnion($1.selection) }
     }
 
+    /// Every kind.
+    public static let all = OutcomeSelection(OutcomeKind.allCases)
     /// `OutcomeKind.accepted`.
     public static let accepted = OutcomeSelection(rawValue: 1 << 0)
     /// `OutcomeKind.tokenDead`.

@@ -118,15 +118,20 @@ public struct AppRendering: Sendable {
     ///
     /// The pushes that cannot be made become dead letters; devices of other push services are told all the same.
     public var content: Result<PushContent, EventRejection>
+    /// The identifier of the subscription to records that it is for; nil if it is for none.
+    public var subscriptionID: String?
 
     /// Creates a rendering.
-    public init(app: AppRoute, content: Result<PushContent, EventRejection>) {
+    public init(app: AppRoute, content: Result<PushContent, EventRejection>, subscriptionID: String? = nil) {
         self.app = app
         self.content = content
+        self.subscriptionID = subscriptionID
     }
 
     /// Creates the rendering of a push that can be made.
-    public init(app: AppRoute, content: PushContent) { self.init(app: app, content: .success(content)) }
+    public init(app: AppRoute, content: PushContent, subscriptionID: String? = nil) {
+        self.init(app: app, content: .success(content), subscriptionID: subscriptionID)
+    }
 
     /// Why the push cannot be made, if so.
     var problem: EventRejection? { if case .failure(let problem) = content { problem } else { nil } }

@@ -9,7 +9,26 @@ extension DispatchStateMachine {
     mutating func publishOutcomes(
         of pushes: [EndedPush], _ event: DecodedEvent, job number: UInt64, into actions: inout DispatchActions
     ) {
-        let messages = OutcomeMessage(event: event, exchange: queues.outcomes).messages(pushes, at: latest.wall)
+        publishOutcomes(
+            OutcomeMessage(event: OutcomeEvent(event), exchange: queues.outcomes).messages(pushes, at: latest.wall),
+            job: number, into: &actions)
+    }
+
+    /// Publishes that an event ended as a whole, before its devices were known; its job waits for that.
+    mutating func publishOutcome(
+        ofWhole event: OutcomeEvent, _ kind: OutcomeKind, apps: [String], reason: String, job number: UInt64,
+        into actions: inout DispatchActions
+    ) {
+        let outcome = OutcomeMessage(event: event, exchange: queues.outcomes)
+        publishOutcomes(
+            apps.map { outcome.message(ofWhole: kind, app: $0, reason: reason, at: latest.wall) }, job: number,
+            into: &actions)
+    }
+
+    private mutating func publishOutcomes(
+        _ messages: [(routingKey: String, message: Message)], job number: UInt64, into actions: inout DispatchActions
+    ) {
+        guard !messages.isEmpty else { return }
         guard outcomeFlow.mayPublish(at: latest.monotonic) else {
             actions.outcomesDropped += messages.count
             return
@@ -36,7 +55,8 @@ extension DispatchStateMachine {
                 work.renderings[rendering].app.outcomes.contains(.deadLettered)
             else { return nil }
             return EndedPush(
-                recipient: work.devices[device], kind: .deadLettered, reason: "rejected", apnsID: nil, sends: 0,
+                recipient: work.devices[device], subscriptionID: work.renderings[rendering].subscriptionID,
+                kind: .deadLettered, reason: "rejected", apnsID: nil, sends: 0,
                 ended: latest.wall)
         }
         if !pushes.isEmpty { publishOutcomes(of: pushes, event, job: publish.job, into: &actions) }

@@ -57,7 +57,8 @@ public struct DispatchStateMachine: Sendable {
             else { return }
             endedPushes.append(
                 EndedPush(
-                    recipient: work.devices[device], kind: kind, reason: ending.reason, apnsID: push?.apnsID,
+                    recipient: work.devices[device], subscriptionID: work.renderings[rendering].subscriptionID,
+                    kind: kind, reason: ending.reason, apnsID: push?.apnsID,
                     sends: push?.sends ?? 0, ended: now))
         }
 
@@ -331,12 +332,15 @@ public struct DispatchStateMachine: Sendable {
     ///   - retryState: its history.
     ///   - dataset: the dataset whose turn ends with it.
     ///   - chunk: the delivery of the chunk with a page that cannot be processed.
+    ///   - event: what can be told of the event; nil if nothing is.
+    ///   - apps: the apps whose backends want to hear of it.
     ///   - reason: the reason, as a word.
     ///   - detail: the reason, as a sentence.
     ///   - actions: receives the actions.
     public mutating func deliveryRejected(
         _ tags: [DeliveryTag], message: Message, retryState: RetryState, dataset: DatasetKey? = nil,
-        chunk: DeliveryTag? = nil, reason: String, detail: String, into actions: inout DispatchActions
+        chunk: DeliveryTag? = nil, event: OutcomeEvent? = nil, tellingApps apps: [String] = [], reason: String,
+        detail: String, into actions: inout DispatchActions
     ) {
         let work = DispatchJob(
             tags: tags, message: message, retryState: retryState, identity: PushIdentity(source: "", identifier: ""),
@@ -347,7 +351,29 @@ public struct DispatchStateMachine: Sendable {
                 destination: .deadLetter, reason: reason, detail: detail, attempt: retryState.attempt,
                 deviceIDs: retryState.deviceIDs ?? [])
         ]
-        jobAdvanced(jobs.insert { _ in job }, into: &actions)
+        let number = jobs.insert { _ in job }
+        if let event {
+            publishOutcome(
+                ofWhole: event, .deadLettered, apps: apps, reason: reason, job: number, into: &actions)
+        }
+        jobAdvanced(number, into: &actions)
+    }
+
+    /// Ends the delivery of an event that has expired before its devices were looked up.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - apps: the apps whose backends want to hear of it.
+    ///   - actions: receives the actions.
+    mutating func eventExpired(_ event: DecodedEvent, tellingApps apps: [String], into actions: inout DispatchActions) {
+        guard !apps.isEmpty else { return actions.settles.append(event.delivery.tag) }
+        let work = DispatchJob(
+            tags: [event.delivery.tag], message: event.delivery.message, retryState: event.retryState,
+            identity: PushIdentity(source: "", identifier: ""), renderings: [], devices: [])
+        let job = Job(work: work)
+        let number = jobs.insert { _ in job }
+        publishOutcome(ofWhole: OutcomeEvent(event), .expired, apps: apps, reason: "", job: number, into: &actions)
+        jobAdvanced(number, into: &actions)
     }
 
     /// Pushes of an app were left out because a newer event says the same.

@@ -140,6 +140,8 @@ public struct Recipient: Hashable, Sendable {
     public var token: DeviceToken
     /// The name of the app.
     public var app: String
+    /// Whose device it is; nil if it was not asked for, which only backends that hear of their pushes need.
+    public var owner: DeviceOwner?
 
     /// Creates a recipient from its parts.
     public init(deviceID: String, platform: Platform, token: DeviceToken, app: String) {
@@ -152,6 +154,34 @@ public struct Recipient: Hashable, Sendable {
     /// Takes the parts that a push needs from a registered device.
     public init(_ device: Device) {
         self.init(deviceID: device.deviceID, platform: device.platform, token: device.token, app: device.app)
+    }
+}
+
+/// The identity and the user of a device, for what backends are told of its pushes.
+///
+/// It is an object, so that a recipient has room for it at little cost.
+public final class DeviceOwner: Hashable, Sendable {
+    /// The identity; nil if it has none.
+    public let identityID: String?
+    /// The user; nil if it has none.
+    public let userID: String?
+
+    /// Creates an owner; nil if a device has neither.
+    public init?(identityID: String?, userID: String?) {
+        guard identityID != nil || userID != nil else { return nil }
+        self.identityID = identityID
+        self.userID = userID
+    }
+
+    /// Whether both names are the same.
+    public static func == (left: DeviceOwner, right: DeviceOwner) -> Bool {
+        left === right || left.identityID == right.identityID && left.userID == right.userID
+    }
+
+    /// Hashes both names.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(identityID)
+        hasher.combine(userID)
     }
 }
 

@@ -78,16 +78,20 @@ public struct RequestedPush: Hashable, Sendable {
     public var options: PushOptions
     /// What differs at some push services.
     public var variants: [PushVariant]
+    /// The campaign that its pushes are counted for; nil for none.
+    public var campaign: String?
 
     /// Creates a requested push.
     public init(
-        app: String, audience: Audience, notification: Notification, options: PushOptions, variants: [PushVariant] = []
+        app: String, audience: Audience, notification: Notification, options: PushOptions, variants: [PushVariant] = [],
+        campaign: String? = nil
     ) {
         self.app = app
         self.audience = audience
         self.notification = notification
         self.options = options
         self.variants = variants
+        self.campaign = campaign
     }
 
     /// The content, and how it is sent, at one push service.

@@ -14,7 +14,8 @@ extension RequestedPush {
             app: app, audience: audience,
             notification: try Notification(notification),
             options: try data.reader("options").map { options throws(EventRejection) in try PushOptions(options) }
-                ?? PushOptions())
+                ?? PushOptions(),
+            campaign: try data.text("campaign", .campaign))
         for (name, services) in Self.variantServices {
             guard let fields = try data.reader(name) else { continue }
             variants.append(try variant(fields, services))
@@ -49,7 +50,7 @@ extension RequestedPush {
     }
 
     private static let members = MemberNames(
-        targets + ["app", "notification", "options"] + variantNames,
+        targets + ["app", "campaign", "notification", "options"] + variantNames,
         neighbors: [
             ("data.notification", Notification.memberNames), ("data.options", PushOptions.memberNames),
         ])

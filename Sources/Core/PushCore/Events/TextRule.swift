@@ -50,10 +50,16 @@ public struct TextRule: Sendable {
     }
 
     /// An app, as the configuration names it.
-    public static let app = TextRule(
-        bytesMaximum: 64, form: "letters and digits of ASCII and any of . - _, for example chat"
-    ) { bytes in
-        bytes.allSatisfy { byte in isAlphanumeric(byte) || byte == 0x2e || byte == 0x2d || byte == 0x5f }
+    public static let app = word(example: "chat")
+
+    /// The campaign of a requested push; no derived one has such a name, for that has a colon.
+    public static let campaign = word(example: "spring-sale")
+
+    private static func word(example: String) -> TextRule {
+        TextRule(bytesMaximum: 64, form: "letters and digits of ASCII and any of . - _, for example \(example)") {
+            bytes in
+            bytes.allSatisfy { byte in isAlphanumeric(byte) || byte == 0x2e || byte == 0x2d || byte == 0x5f }
+        }
     }
 
     /// The name of a topic, a user, a device, a record, a zone, a subscription: any text without control characters.

@@ -8,6 +8,8 @@ import Tracing
 struct EndedPush: Sendable {
     /// The device.
     var recipient: Recipient
+    /// The identifier of the subscription to records that it is for; nil if it is for none.
+    var subscriptionID: String?
     /// What became of the push.
     var kind: OutcomeKind
     /// Why, as a word: a push service's or that of a retry or dead letter; empty for one that was accepted.
@@ -37,7 +39,7 @@ struct OutcomeMessage {
     static let attributePrefix = "cloudEvents_"
 
     /// The event that asked for the pushes.
-    let event: DecodedEvent
+    let event: OutcomeEvent
     /// The name of the exchange for outcomes.
     let exchange: String
 
@@ -61,15 +63,32 @@ struct OutcomeMessage {
             }
         }
         return groups.map { group in
-            (
-                "\(group.kind.rawValue).\(event.type.rawValue).\(group.app)",
-                message(group.pushes, kind: group.kind, app: group.app, at: now)
-            )
+            (routingKey(group.kind, group.app), message(group.pushes, kind: group.kind, app: group.app, at: now))
         }
     }
 
-    private func message(_ pushes: [EndedPush], kind: OutcomeKind, app: String, at now: WallTime) -> Message {
-        let identifier = identifier(pushes, kind)
+    /// Makes the message that the event ended as a whole, before its devices were known.
+    ///
+    /// - Parameters:
+    ///   - kind: what became of it.
+    ///   - app: the app.
+    ///   - reason: why, as a word; empty if it expired.
+    ///   - now: the time.
+    /// - Returns: a routing key and a message, which tells of no pushes.
+    func message(
+        ofWhole kind: OutcomeKind, app: String, reason: String, at now: WallTime
+    ) -> (routingKey: String, message: Message) {
+        (routingKey(kind, app), message([], kind: kind, app: app, reason: reason, at: now))
+    }
+
+    private func routingKey(_ kind: OutcomeKind, _ app: String) -> String {
+        "\(kind.rawValue).\(event.type.rawValue).\(app)"
+    }
+
+    private func message(
+        _ pushes: [EndedPush], kind: OutcomeKind, app: String, reason: String = "", at now: WallTime
+    ) -> Message {
+        let identifier = identifier(pushes, kind, app: app)
         let type = "apus.push.\(kind.rawValue)"
         var properties = MessageProperties()
         properties.contentType = "application/json"
@@ -80,24 +99,26 @@ struct OutcomeMessage {
         properties.appID = "apus"
         let attributes = [
             ("specversion", "1.0"), ("id", identifier), ("source", "/apus/\(exchange)"), ("type", type),
-            ("subject", event.event.identifier), ("time", WallTime.text(milliseconds: now.milliseconds)),
+            ("subject", event.identifier), ("time", WallTime.text(milliseconds: now.milliseconds)),
         ]
         let traced = event.trace.map { trace in
-            [("traceparent", trace.context.traceParent)] + (trace.context.state.map { [("tracestate", $0.text)] } ?? [])
+            [("traceparent", trace.traceParent)] + (trace.state.map { [("tracestate", $0.text)] } ?? [])
         }
         let headers = (attributes + (traced ?? [])).map { name, value in
             MessageHeader(name: Self.attributePrefix + name, value: .string(value))
         }
-        return Message(properties: properties, headers: headers, body: body(pushes, kind: kind, app: app))
+        return Message(
+            properties: properties, headers: headers, body: body(pushes, kind: kind, app: app, reason: reason))
     }
 
     /// The identifier of a message: a digest of what it tells, without the times.
-    private func identifier(_ pushes: [EndedPush], _ kind: OutcomeKind) -> String {
+    private func identifier(_ pushes: [EndedPush], _ kind: OutcomeKind, app: String) -> String {
         var digest = WordDigest()
-        digest.mix(event.event.source)
-        digest.mix(event.event.identifier)
+        digest.mix(event.source)
+        digest.mix(event.identifier)
         digest.mix(kind.rawValue)
         digest.mix(word: UInt64(event.retryState.attempt))
+        if pushes.isEmpty { digest.mix(app) }
         for push in pushes {
             digest.mix(push.recipient.deviceID)
             digest.mix(push.reason)
@@ -106,7 +127,7 @@ struct OutcomeMessage {
         return APNsIdentifier(digest: digest).description
     }
 
-    private func body(_ pushes: [EndedPush], kind: OutcomeKind, app: String) -> [UInt8] {
+    private func body(_ pushes: [EndedPush], kind: OutcomeKind, app: String, reason: String) -> [UInt8] {
         var json = JSONWriter(capacityBytes: 256 + 160 * pushes.count)
         json.beginObject()
         json.key("outcome")
@@ -117,6 +138,7 @@ struct OutcomeMessage {
         writeEvent(into: &json)
         json.key("attempt")
         json.integer(Int64(event.retryState.attempt) + 1)
+        write(reason.isEmpty ? nil : reason, as: "reason", into: &json)
         json.key("pushes")
         json.beginArray()
         for push in pushes { write(push, into: &json) }
@@ -128,23 +150,24 @@ struct OutcomeMessage {
     private func writeEvent(into json: inout JSONWriter) {
         json.beginObject()
         json.key("source")
-        json.string(event.event.source)
+        json.string(event.source)
         json.key("id")
-        json.string(event.event.identifier)
+        json.string(event.identifier)
         json.key("type")
         json.string(event.type.rawValue)
         json.key("publishedAtMs")
         json.integer(event.retryState.published.milliseconds)
         json.key("firstSeenAtMs")
         json.integer(event.retryState.firstSeen.milliseconds)
-        switch event.event.kind {
+        switch event.kind {
         case .dataset(let change): write(change, into: &json)
         case .record(let change):
             json.key("recordType")
             json.string(change.recordType)
             json.key("recordName")
             json.string(change.recordName)
-        case .push: break
+        case .push(let push): write(push.campaign, as: "campaign", into: &json)
+        case nil: break
         }
         json.endObject()
     }
@@ -167,18 +190,24 @@ struct OutcomeMessage {
         json.string(push.recipient.deviceID)
         json.key("platform")
         json.string(push.recipient.platform.rawValue)
+        write(push.recipient.owner?.identityID, as: "identityId", into: &json)
+        write(push.recipient.owner?.userID, as: "userId", into: &json)
+        write(push.subscriptionID, as: "subscriptionId", into: &json)
         if let apnsID = push.apnsID {
             json.key("pushId")
             json.string(apnsID.description)
             json.key("sends")
             json.integer(Int64(push.sends))
         }
-        if !push.reason.isEmpty {
-            json.key("reason")
-            json.string(push.reason)
-        }
+        write(push.reason.isEmpty ? nil : push.reason, as: "reason", into: &json)
         json.key("endedAtMs")
         json.integer(push.ended.milliseconds)
         json.endObject()
+    }
+
+    private func write(_ text: String?, as key: StaticString, into json: inout JSONWriter) {
+        guard let text else { return }
+        json.key(key)
+        json.string(text)
     }
 }

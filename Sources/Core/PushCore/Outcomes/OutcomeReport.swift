@@ -10,6 +10,8 @@ public struct OutcomeReport: Hashable, Sendable {
         public var deviceID: String
         /// The push service and environment.
         public var platform: Platform
+        /// The subscription to records that it is for; nil if it is for none.
+        public var subscriptionID: String?
         /// The push's `apns-id`, or what stands for it; nil if it was never sent.
         public var pushID: String?
         /// Why it ended so; empty if it was accepted.
@@ -36,11 +38,17 @@ public struct OutcomeReport: Hashable, Sendable {
     public var eventIdentifier: String
     /// The event's type.
     public var eventType: String
+    /// The campaign that the event names; nil if it names none.
+    public var eventCampaign: String?
+    /// The dataset that the event is about; nil if it is about none.
+    public var datasetName: String?
     /// When the event was published.
     public var published: WallTime
     /// Which attempt of the event it was, from 1.
     public var attempt: Int
-    /// The pushes.
+    /// Why the event ended as a whole; empty if it expired, or if there are pushes.
+    public var reason: String
+    /// The pushes; none if the event ended before its devices were known.
     public var pushes: [Push]
 
     /// Reads a message.
@@ -68,6 +76,9 @@ public struct OutcomeReport: Hashable, Sendable {
         eventSource = try text(event?["source"], "event.source")
         eventIdentifier = try text(event?["id"], "event.id")
         eventType = try text(event?["type"], "event.type")
+        eventCampaign = event?["campaign"]?.string
+        datasetName = event?["datasetName"]?.string
+        reason = body["reason"]?.string ?? ""
         published = WallTime(milliseconds: event?["publishedAtMs"]?.int64 ?? 0)
         attempt = Int(clamping: body["attempt"]?.int64 ?? 1)
         guard let list = body["pushes"]?.array else { throw Fault(description: "pushes is missing, or no array") }
@@ -80,7 +91,8 @@ public struct OutcomeReport: Hashable, Sendable {
             pushes.append(
                 Push(
                     deviceID: try text(value["deviceId"], "pushes[].deviceId"), platform: platform,
-                    pushID: value["pushId"]?.string, reason: value["reason"]?.string ?? "",
+                    subscriptionID: value["subscriptionId"]?.string, pushID: value["pushId"]?.string,
+                    reason: value["reason"]?.string ?? "",
                     ended: WallTime(milliseconds: value["endedAtMs"]?.int64 ?? 0)))
         }
     }

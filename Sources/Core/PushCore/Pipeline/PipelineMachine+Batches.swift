@@ -19,8 +19,9 @@ extension PipelineMachine {
 
     private mutating func ask(_ number: UInt64, askingAgain: Bool, at now: Moment) {
         var questions = intake.questions(of: number, mayBePlanned: arePlansPossible(at: now.monotonic))
-        if askingAgain {
-            for index in questions.indices { questions[index].isRepeated = true }
+        for index in questions.indices {
+            questions[index].isRepeated = askingAgain
+            questions[index].namesOwners = areOutcomesWanted
         }
         let devicesPerPage = dispatch.limits.devicesPerPage(questionCount: questions.count)
         ask(.resolve(questions, devicesPerPage: devicesPerPage), .batch(number), at: now)
@@ -36,7 +37,7 @@ extension PipelineMachine {
         for (delivery, retryState, rejection) in decoded.rejected { reject(delivery, retryState, rejection) }
         for event in decoded.expired {
             report(event, .expired)
-            actions.dispatch.settles.append(event.delivery.tag)
+            dispatch.eventExpired(event, tellingApps: apps(toTell: .expired, of: event), into: &actions.dispatch)
         }
     }
 
@@ -173,14 +174,15 @@ extension PipelineMachine {
         }
         let isChunk = event.retryState.chunk != nil
         var assembly = SubscriberJob(change: change, digest: event.digest, expiresAt: event.retryState.expiresAt)
-        var covered: [Recipient] = []
+        var covered: [(device: Recipient, subscriptionID: String?)] = []
         for entry in page.entries {
+            let subscription = page.subscriptions[entry.subscription]
             let isAdded =
                 entry.coveredBy == nil
                 && assembly.add(
-                    entry.recipient, page.subscriptions[entry.subscription],
+                    entry.recipient, subscription,
                     badge: badges[ByteText(entry.recipient.deviceID)], renderer: &renderer)
-            if !isAdded { covered.append(entry.recipient) }
+            if !isAdded { covered.append((entry.recipient, subscription.key.subscriptionID)) }
         }
         let coalesced = coalesce(covered, of: event, at: now.wall)
         for (app, count) in assembly.reducedCounts.sorted(by: { $0.key < $1.key }) {
@@ -223,14 +225,14 @@ extension PipelineMachine {
         _ told: [Recipient], of newer: DecodedEvent, _ audience: [Recipient], _ superseded: [DecodedEvent],
         at now: WallTime
     ) -> [CoalescedPushes] {
-        var coalesced = coalesce(told, of: newer, at: now).map { [$0] } ?? []
+        var coalesced = coalesce(told.map { ($0, nil) }, of: newer, at: now).map { [$0] } ?? []
         for event in superseded {
             report(event, .coalesced)
             spans?.eventCoalesced(
                 event.delivery.tag, trace: event.trace, into: newer.delivery.tag, at: dispatch.latest)
             let origin = event.excludedDeviceID
             let devices = audience.filter { !$0.deviceID.hasBytes(of: origin) }
-            if let pushes = coalesce(devices, of: event, at: now) { coalesced.append(pushes) }
+            if let pushes = coalesce(devices.map { ($0, nil) }, of: event, at: now) { coalesced.append(pushes) }
         }
         return coalesced
     }
@@ -239,15 +241,17 @@ extension PipelineMachine {
     ///
     /// - Returns: those that backends want to hear of; nil if there is none such.
     private mutating func coalesce(
-        _ devices: [Recipient], of event: DecodedEvent, at now: WallTime
+        _ devices: [(device: Recipient, subscriptionID: String?)], of event: DecodedEvent, at now: WallTime
     ) -> CoalescedPushes? {
         var pushes: [EndedPush] = []
-        for device in devices {
+        for (device, subscriptionID) in devices {
             let route = renderer.route(to: device)
             dispatch.pushesCoalesced(1, app: route?.index)
             guard let route, route.outcomes.contains(.coalesced) else { continue }
             pushes.append(
-                EndedPush(recipient: device, kind: .coalesced, reason: "", apnsID: nil, sends: 0, ended: now))
+                EndedPush(
+                    recipient: device, subscriptionID: subscriptionID, kind: .coalesced, reason: "", apnsID: nil,
+                    sends: 0, ended: now))
         }
         return pushes.isEmpty ? nil : CoalescedPushes(event: event, pushes: pushes)
     }
@@ -269,15 +273,16 @@ extension PipelineMachine {
 
     /// Turns a delivery into a dead letter.
     mutating func reject(_ delivery: Delivery, _ retryState: RetryState, _ rejection: EventRejection) {
-        if spans != nil {
-            spans?.deliveryRejected(
-                delivery, trace: EventDecoder().outline(of: delivery.message).trace,
-                reason: rejection.reason.rawValue, at: dispatch.latest)
-        }
+        let outline =
+            spans != nil || areOutcomesWanted ? EventDecoder().outline(of: delivery.message) : nil
+        spans?.deliveryRejected(
+            delivery, trace: outline?.trace, reason: rejection.reason.rawValue, at: dispatch.latest)
         actions.notices.append(.rejected(delivery.message, rejection))
         dispatch.deliveryRejected(
-            [delivery.tag], message: delivery.message, retryState: retryState, reason: rejection.reason.rawValue,
-            detail: rejection.message, into: &actions.dispatch)
+            [delivery.tag], message: delivery.message, retryState: retryState,
+            event: outline.flatMap { OutcomeEvent($0, retryState) },
+            tellingApps: apps(toTell: .deadLettered) { $0.name.hasBytes(of: outline?.app) },
+            reason: rejection.reason.rawValue, detail: rejection.message, into: &actions.dispatch)
     }
 
     /// Turns an event or a chunk into a dead letter, after which the next event of its dataset may begin.
@@ -288,7 +293,27 @@ extension PipelineMachine {
         let isChunk = event.retryState.chunk != nil
         dispatch.deliveryRejected(
             isChunk ? [] : [event.delivery.tag], message: event.delivery.message, retryState: event.retryState,
-            dataset: event.dataset, chunk: isChunk ? event.delivery.tag : nil, reason: rejection.reason.rawValue,
+            dataset: event.dataset, chunk: isChunk ? event.delivery.tag : nil, event: OutcomeEvent(event),
+            tellingApps: apps(toTell: .deadLettered, of: event), reason: rejection.reason.rawValue,
             detail: rejection.message, into: &actions.dispatch)
+    }
+
+    /// The apps that an event concerns, as far as their backends want to hear of such an end of it.
+    private func apps(toTell kind: OutcomeKind, of event: DecodedEvent) -> [String] {
+        apps(toTell: kind) { app in
+            switch event.event.kind {
+            case .push(let push): app.name.hasBytes(of: push.app)
+            case .record(let change): app.name.hasBytes(of: change.app)
+            case .dataset(let change): app.identityPoolIDs.contains { $0.hasBytes(of: change.key.identityPoolID) }
+            }
+        }
+    }
+
+    private func apps(
+        toTell kind: OutcomeKind, _ isConcerned: (PipelineConfiguration.App) -> Bool
+    ) -> [String] {
+        guard areOutcomesWanted else { return [] }
+        return configuration.apps.filter { $0.routes[0].outcomes.contains(kind.selection) && isConcerned($0) }
+            .map(\.name)
     }
 }

@@ -59,9 +59,10 @@ extension PipelineMachine {
             let request = serving.takeNextPage(of: flow), let page = pages[request.tag]
         {
             if let dataset = page.event.dataset { intake.begins(dataset) }
-            let question = AudienceQuestion(
+            var question = AudienceQuestion(
                 event: page.event, excludedDeviceID: page.event.excludedDeviceID, cursor: request.cursor,
                 mayBePlanned: page.event.mayBePlanned && arePlansPossible(at: now.monotonic))
+            question.namesOwners = areOutcomesWanted
             ask(
                 .resolve([question], devicesPerPage: dispatch.limits.devicesPerBulkPageMaximum), .page(request.tag),
                 at: now)

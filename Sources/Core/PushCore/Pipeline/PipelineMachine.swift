@@ -26,6 +26,8 @@ public struct PipelineMachine {
     let configuration: PipelineConfiguration
     /// Renders pushes, and names apps.
     public internal(set) var renderer: ContentRenderer
+    /// Whether any backend wants to hear of its pushes.
+    let areOutcomesWanted: Bool
     var intake = Intake()
     var serving: FanOutServing
     var planning: FanOutPlanning
@@ -77,6 +79,7 @@ public struct PipelineMachine {
     public init(configuration: PipelineConfiguration, planner: Int64) {
         self.configuration = configuration
         renderer = ContentRenderer(apps: configuration.apps)
+        areOutcomesWanted = configuration.routes.contains { !$0.outcomes.isEmpty }
         pending = PendingRequests(repeatDelayNanoseconds: configuration.repeatDelayNanoseconds)
         serving = FanOutServing(
             hasSeveralApps: configuration.routes.count > 1, repeatDelayNanoseconds: configuration.repeatDelayNanoseconds

@@ -79,6 +79,8 @@ public struct AudienceQuestion: Sendable {
     public var mayBePlanned: Bool
     /// Whether it was asked before and not answered, so that subscriptions may be claimed for the event already.
     public var isRepeated = false
+    /// Whether a backend wants to hear whose devices they are.
+    public var namesOwners = false
 
     /// Creates a question that is asked for the first time.
     public init(event: DecodedEvent, excludedDeviceID: String?, cursor: AudienceCursor?, mayBePlanned: Bool) {

@@ -7,8 +7,8 @@
 public protocol CampaignRegistry: AnyObject {
     /// Counts pushes, all or none; what was counted of a push before is not counted again.
     ///
-    /// The counts are kept when the call returns. A campaign beyond `CampaignRules.campaignsPerAppMaximum` of its app is
-    /// counted as `CampaignRules.overflowName`.
+    /// The counts are kept when the call returns. A campaign beyond `CampaignRules.campaignsPerAppMaximum` of its app
+    /// is counted as `CampaignRules.overflowName`.
     ///
     /// - Parameters:
     ///   - pushes: up to a few thousand; a push may occur twice.
@@ -66,8 +66,18 @@ public enum CampaignRules {
     public static let schemaVersion: Int64 = 4
     /// The longest name: a derived one has a prefix and a name of a dataset or subscription.
     public static let nameBytesMaximum = 320
+    /// How long a push is remembered, so that a repetition of its outcome does not count again.
+    public static let pushMemoryHours: Int64 = 72
     /// How many campaigns an app can have.
     public static let campaignsPerAppMaximum = 10_000
+    /// The hour of a time, in whole hours since 1970; a time that no clock has is the nearest hour that there can be.
+    ///
+    /// - Parameter milliseconds: the time, in milliseconds since 1970.
+    /// - Returns: the hour, from 0 to 2^31 - 1.
+    public static func hour(ofMilliseconds milliseconds: Int64) -> Int64 {
+        min(max(0, milliseconds / 3_600_000), Int64(Int32.max))
+    }
+
     /// The name that further campaigns of an app are counted under.
     public static let overflowName = "other:"
 }

@@ -80,6 +80,9 @@ public protocol Registry: TokenRegistry {
     /// One device, or nil.
     func device(_ deviceID: String) throws(RegistryError) -> Device?
 
+    /// The identities and users of devices, in their order; nil for a device that is not there or has neither.
+    func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?]
+
     /// The device of an app that has an address, or nil.
     ///
     /// Where tokens are bytes, and for FCM's, the platform makes no difference: a token belongs to one device.

@@ -140,7 +140,9 @@ public struct ContentRenderer {
         let (content, isReduced) = try push.rendered(badge: badge) { (notification) throws(EventRejection) in
             try builders[route.index].content(of: notification, options: options)
         }
-        return (AppRendering(app: route, content: content), isReduced)
+        return (
+            AppRendering(app: route, content: content, subscriptionID: subscription.key.subscriptionID), isReduced
+        )
     }
 
     private mutating func content(

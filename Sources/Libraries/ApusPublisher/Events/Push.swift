@@ -82,6 +82,8 @@ public struct Push: Hashable, Sendable {
     public var target: Target
     /// The content.
     public var notification: Notification
+    /// The campaign that the push is counted for, 1 to 64 letters, digits, `.`, `-`, `_`; nil for none.
+    public var campaign: String?
     /// The kind; nil lets the worker decide by the content.
     public var kind: Kind?
     /// The priority; nil is the default of the kind.
@@ -121,6 +123,7 @@ extension Push {
         case .users(let users): data.member("userIds", users)
         case .topic(let topic): data.member("topic", topic)
         }
+        data.member("campaign", campaign)
         data.member("notification") { notification.write(to: &$0) }
         data.member("options") { options in
             options.member("pushType", kind?.rawValue)

@@ -35,6 +35,14 @@ extension InMemoryRegistry {
         }
     }
 
+    /// The identities and users of devices.
+    public func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+        try check()
+        return deviceIDs.map { deviceID in
+            entries[deviceID].flatMap { DeviceOwner(identityID: $0.device.identityID, userID: $0.device.userID) }
+        }
+    }
+
     /// The kinds under which these tokens are registered in an app.
     public func kinds(of tokens: [DeviceToken], app: String) throws(RegistryError) -> [RegisteredToken] {
         try check()

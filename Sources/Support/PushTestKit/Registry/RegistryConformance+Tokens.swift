@@ -16,6 +16,12 @@ extension RegistryConformance {
             try expect(try registry.removeToken(.voip, of: "none"), is: false, "removal from no device")
             try expect(try registry.tokens(of: ["a"])[0].map(\.kind.rawValue).contains("voip"), is: false, "kinds")
         },
+        RegistryConformance("A device has the identity and the user that it was registered with") { registry in
+            try registry.upsert([try device("a", user: "mei"), try device("b", identity: nil)])
+            let owners = try registry.owners(of: ["b", "a", "none", "a"])
+            let owner = DeviceOwner(identityID: "identity:1", userID: "mei")
+            try expect(owners, is: [nil, owner, nil, owner], "owners")
+        },
         RegistryConformance("A further token belongs to one device of an app, as each kind") { registry in
             try registry.upsert([try device("a"), try device("b"), try device("c", app: "mail")])
             try registry.saveTokens([

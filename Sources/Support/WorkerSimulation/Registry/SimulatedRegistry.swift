@@ -189,6 +189,11 @@ extension SimulatedRegistry: Registry {
     func subscribe(_ deviceID: String, toTopic topic: String) throws(RegistryError) { throw notSimulated }
 
     func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool { throw notSimulated }
+
+    func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+        try check()
+        return deviceIDs.map { _ in nil }
+    }
 }
 
 extension SimulatedRegistry: TokenRegistry {

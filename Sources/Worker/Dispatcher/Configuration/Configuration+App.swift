@@ -19,6 +19,10 @@ extension Configuration {
         ///
         /// `app.N.outcomes`, default nothing.
         public var outcomes: OutcomeSelection
+        /// Whether pushes of campaigns carry a receipt, with which devices report that they were opened.
+        ///
+        /// `app.N.opens`, default false.
+        public var reportsOpens: Bool
         /// How it reaches APNs; nil if it does not.
         public var apns: APNs?
         /// How it reaches FCM; nil if it does not.

@@ -20,6 +20,8 @@ public struct Configuration: Hashable, Sendable {
     public var worker: Worker
     /// The section `[outcomes]`.
     public var outcomes: Outcomes
+    /// The section `[analytics]`.
+    public var analytics: Analytics
     /// The section `[webpush]`.
     public var webPush: WebPush
     /// The sections `[[app]]`, in order; names and identity pools are distinct.

@@ -277,7 +277,8 @@ extension ConfigurationKey {
             """)
 
     /// Every key, in the order of the sample.
-    static let all = beforeQuotas + quotas + beforeApps + outcomes + webPush + ofApps + fcm + adm + appWebPush
+    static let all =
+        beforeQuotas + quotas + beforeApps + outcomes + analytics + webPush + ofApps + fcm + adm + appWebPush
 
     private static let beforeQuotas = [
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,
@@ -292,7 +293,7 @@ extension ConfigurationKey {
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology,
     ]
     private static let ofApps = [
-        appName, appBundleID, appIdentityPools, appOutcomes,
+        appName, appBundleID, appIdentityPools, appOutcomes, appOpens,
         appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
         appConnectionsMaximum,
     ]

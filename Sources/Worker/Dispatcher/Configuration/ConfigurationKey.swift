@@ -140,6 +140,7 @@ enum ConfigurationSection {
         case "fanout": "Events that reach many devices."
         case "admin": "Health and metrics."
         case "outcomes": "How backends are told what became of their pushes."
+        case "analytics": "The counts of campaigns, which 'apus analytics' keeps in the registry."
         case "log": "The log."
         case "worker": "How a worker runs."
         case "app": "One such table, with the tables of its push services, for each app."

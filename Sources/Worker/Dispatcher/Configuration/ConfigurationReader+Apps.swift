@@ -48,6 +48,7 @@ extension ConfigurationReader {
         }
         let app = Configuration.App(
             name: name, bundleID: bundleID, identityPools: pools, outcomes: readOutcomes(app: index),
+            reportsOpens: boolean(.appOpens, app: index),
             apns: readAPNs(app: index), fcm: readFCM(app: index), adm: readADM(app: index),
             webPush: readAppWebPush(app: index))
         return app
@@ -60,7 +61,7 @@ extension ConfigurationReader {
             if let kind = OutcomeKind(rawValue: word) {
                 selection.formUnion(kind.selection)
             } else if word == "all" {
-                selection.formUnion(OutcomeSelection(OutcomeKind.allCases))
+                selection = .all
             } else {
                 fail(
                     .appOutcomes, app: index, "\(word.quoted) is no outcome",

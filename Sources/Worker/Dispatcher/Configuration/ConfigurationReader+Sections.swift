@@ -11,6 +11,9 @@ extension ConfigurationReader {
                 thresholdDevices: integer(.fanOutThreshold), chunkDevices: integer(.fanOutChunk)),
             admin: readAdmin(), log: readLog(), worker: readWorker(),
             outcomes: Configuration.Outcomes(patience: timeSpan(.outcomesPatience)),
+            analytics: Configuration.Analytics(
+                isEnabled: boolean(.analyticsEnabled), retention: timeSpan(.analyticsRetention),
+                queueMessagesMaximum: integer(.analyticsQueueMaximum)),
             webPush: readWebPush(), apps: readApps())
     }
 

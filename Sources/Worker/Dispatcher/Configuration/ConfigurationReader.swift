@@ -50,8 +50,8 @@ struct ConfigurationReader {
     }
 
     /// True or false.
-    mutating func boolean(_ key: ConfigurationKey) -> Bool {
-        guard case .boolean(let isTrue) = value(of: key, app: nil) else { return false }
+    mutating func boolean(_ key: ConfigurationKey, app: Int? = nil) -> Bool {
+        guard case .boolean(let isTrue) = value(of: key, app: app) else { return false }
         return isTrue
     }
 

@@ -44,13 +44,16 @@ public final class RegistryResponder {
     /// - Throws: `RegistryError` if the registry does not answer.
     public func answer(_ request: RegistryRequest) throws(RegistryError) -> RegistryAnswer {
         switch request {
-        case .readPauses: .pausesRead(try registry.pauses())
-        case .readSubscriptions: .subscriptionsRead(areAll: try follower.step(), follower.size)
-        case .resolve(let questions, let limit): .resolved(try resolve(questions, devicesPerPage: limit))
-        case .findChunk(let search): .chunkFound(try findChunk(search))
+        case .readPauses: return .pausesRead(try registry.pauses())
+        case .readSubscriptions: return .subscriptionsRead(areAll: try follower.step(), follower.size)
+        case .resolve(let questions, let limit):
+            var audiences = try resolve(questions, devicesPerPage: limit)
+            try nameOwners(in: &audiences, questions)
+            return .resolved(audiences)
+        case .findChunk(let search): return .chunkFound(try findChunk(search))
         case .fanOut(let request):
-            .fanOut(try request.perform(on: registry, nowMilliseconds: nowMilliseconds()))
-        case .prune(let tokens): .pruned(try registry.prune(tokens))
+            return .fanOut(try request.perform(on: registry, nowMilliseconds: nowMilliseconds()))
+        case .prune(let tokens): return .pruned(try registry.prune(tokens))
         }
     }
 

@@ -34,7 +34,8 @@ extension Configuration {
         Topology(
             namespace: rabbitMQ.namespace, retryDelaysMilliseconds: retry.delays.map { Int64($0.milliseconds) },
             workQueueCount: rabbitMQ.workQueueCount,
-            publishesOutcomes: apps.contains { !$0.outcomes.isEmpty })
+            publishesOutcomes: apps.contains { !$0.outcomes.isEmpty },
+            analyticsMessagesMaximum: analytics.isEnabled ? analytics.queueMessagesMaximum : nil)
     }
 
     /// How many connections a worker has for look-ups, each with a thread of its own.

@@ -66,7 +66,9 @@ enum Samples {
     }
 
     /// An event whose identifier is the number of its delivery.
-    static func event(_ delivery: Delivery, retryState: RetryState? = nil) -> DecodedEvent {
+    static func event(
+        _ delivery: Delivery, retryState: RetryState? = nil, campaign: String? = nil
+    ) -> DecodedEvent {
         DecodedEvent(
             delivery: delivery, retryState: retryState ?? RetryState(of: delivery, nowMilliseconds: 0),
             event: ChangeEvent(
@@ -74,7 +76,7 @@ enum Samples {
                 kind: .push(
                     RequestedPush(
                         app: "chat", audience: .topic("all", app: "chat"), notification: Notification(),
-                        options: PushOptions()))), renderings: [])
+                        options: PushOptions(), campaign: campaign))), renderings: [])
     }
 
     static func machine(

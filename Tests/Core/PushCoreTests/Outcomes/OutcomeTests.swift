@@ -73,6 +73,28 @@ struct OutcomeTests {
                 """)
     }
 
+    @Test("The body names the campaign, the owner of a device and the subscription, where there are any")
+    mutating func names() throws {
+        var device = Samples.device("a")
+        device.owner = DeviceOwner(identityID: "us-east-1:85f3", userID: "mei")
+        let base = Samples.job(devices: [device], apps: [Samples.app(hearing: .accepted)])
+        var rendering = base.renderings[0]
+        rendering.subscriptionID = "cheap"
+        machine.jobArrived(
+            DispatchJob(
+                tags: base.tags, message: base.message, retryState: base.retryState, identity: base.identity,
+                event: Samples.event(Samples.delivery(number: 1), campaign: "spring-sale"), renderings: [rendering],
+                devices: [device]), into: &actions)
+        machine.sendWaiting(at: Samples.moment(milliseconds), into: &actions)
+        answer(actions.sends[0], 200)
+        let told = try #require(takePublishes().first)
+        let text = Outcome(told).text
+        #expect(text.contains(#""firstSeenAtMs":0,"campaign":"spring-sale"}"#))
+        #expect(text.contains(#""identityId":"us-east-1:85f3","userId":"mei","subscriptionId":"cheap""#))
+        let report = try OutcomeReport(told.message)
+        #expect(report.eventCampaign == "spring-sale" && report.pushes.first?.subscriptionID == "cheap")
+    }
+
     @Test("A backend that asked for nothing, or for other outcomes, is told nothing")
     mutating func asked() {
         for request in send(to: ["a"], hearing: []) { answer(request, 200) }

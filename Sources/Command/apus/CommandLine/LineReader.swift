@@ -1,7 +1,7 @@
 import Glibc
 
 /// Reads a file line by line with bounded memory.
-final class DeviceLineReader {
+final class LineReader {
     /// One line.
     enum Line {
         /// Its bytes, without the line's end; good until the next line is read.
@@ -10,8 +10,8 @@ final class DeviceLineReader {
         case tooLong
     }
 
-    /// The longest line, in bytes: far more than a device and hundreds of subscriptions need.
-    static let lineBytesMaximum = 256 * 1024
+    /// The longest line, in bytes: more than a device with its subscriptions, or an outcome of 500 pushes, needs.
+    static let lineBytesMaximum = 1024 * 1024
 
     private static let chunkBytes = 64 * 1024
 
@@ -39,13 +39,13 @@ final class DeviceLineReader {
     ///   - body: reads.
     /// - Returns: the result of `body`.
     /// - Throws: `CommandFailure` if the file cannot be opened, and the errors of `body`.
-    static func withFile<Value>(_ path: String, _ body: (DeviceLineReader) throws -> Value) throws -> Value {
+    static func withFile<Value>(_ path: String, _ body: (LineReader) throws -> Value) throws -> Value {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw CommandFailure(.noInput, "cannot read \(path): \(String(cString: strerror(errno)))")
         }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-        return try body(DeviceLineReader(descriptor: descriptor, name: path == "-" ? "standard input" : path))
+        return try body(LineReader(descriptor: descriptor, name: path == "-" ? "standard input" : path))
     }
 
     /// The next line, or nil at the end.

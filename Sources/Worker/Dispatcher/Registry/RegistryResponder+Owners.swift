@@ -1,0 +1,37 @@
+import Notifications
+import PushCore
+
+/// Whose devices were found, for backends that want to hear it.
+extension RegistryResponder {
+    /// Names the owners of devices, if the questions ask for that, with one look-up.
+    ///
+    /// - Parameters:
+    ///   - audiences: the audiences that were found; receives the owners.
+    ///   - questions: their questions.
+    /// - Throws: `RegistryError` if the registry does not answer.
+    func nameOwners(in audiences: inout [AudienceResult], _ questions: [AudienceQuestion]) throws(RegistryError) {
+        guard questions.contains(where: \.namesOwners) else { return }
+        let deviceIDs: [String] = audiences.flatMap { audience -> [String] in
+            switch audience {
+            case .devices(let addressed): addressed.page.devices.map(\.deviceID)
+            case .subscribers(let page, _): page.entries.map(\.recipient.deviceID)
+            case .large, .chunkOver, .later: []
+            }
+        }
+        guard !deviceIDs.isEmpty else { return }
+        var owners = try registry.owners(of: deviceIDs)[...]
+        for index in audiences.indices {
+            switch audiences[index] {
+            case .devices(var addressed):
+                for device in addressed.page.devices.indices {
+                    addressed.page.devices[device].owner = owners.popFirst() ?? nil
+                }
+                audiences[index] = .devices(addressed)
+            case .subscribers(var page, let badges):
+                for entry in page.entries.indices { page.entries[entry].recipient.owner = owners.popFirst() ?? nil }
+                audiences[index] = .subscribers(page, badges: badges)
+            case .large, .chunkOver, .later: break
+            }
+        }
+    }
+}
