@@ -53,7 +53,7 @@ struct TraceVariables {
     }
 
     /// The address; nil if none is set.
-    var address: TraceEndpoint? {
+    var address: PostAddress? {
         get throws(TraceConfigurationError) {
             if let variable = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") { return try endpoint(variable) }
             guard let variable = variable("OTEL_EXPORTER_OTLP_ENDPOINT") else { return nil }
@@ -63,10 +63,10 @@ struct TraceVariables {
         }
     }
 
-    private func endpoint(_ variable: Variable) throws(TraceConfigurationError) -> TraceEndpoint {
-        guard let endpoint = TraceEndpoint(variable.value) else {
+    private func endpoint(_ variable: Variable) throws(TraceConfigurationError) -> PostAddress {
+        guard let endpoint = PostAddress(variable.value) else {
             // An address with a password must not reach a log.
-            throw TraceConfigurationError(variable.name, secretValue: TraceEndpoint.expected)
+            throw TraceConfigurationError(variable.name, secretValue: PostAddress.expected)
         }
         return endpoint
     }

@@ -1,18 +1,20 @@
-import HTTPClient
+/// Where requests go: a destination and a path, read from a URL.
+public struct PostAddress: Sendable {
+    /// What a URL has to look like, for messages.
+    public static let expected = "http://HOST:PORT/PATH or https://HOST:PORT/PATH, without a user and without blanks"
 
-/// The address of a collector, read from a URL.
-struct TraceEndpoint {
-    /// For messages.
-    static let expected = "http://HOST:PORT/PATH or https://HOST:PORT/PATH, without a user and without blanks"
-
-    var destination: PostDestination
+    /// The host, the port, and whether TLS is used.
+    public var destination: PostDestination
     /// The path with the query; `/` if there is none.
-    var path: String
+    public var path: String
+
+    /// The address without path, as a log may show it: a path or a query may hold a secret.
+    public var origin: String { "\(destination.scheme)://\(destination.urlHost):\(destination.port)" }
 
     /// Reads a URL (RFC 3986 section 3); nil if it names a user, or has a part that cannot be sent.
     ///
     /// - Parameter url: an address of HTTP or HTTPS. The usual port is that of the scheme.
-    init?(_ url: String) {
+    public init?(_ url: String) {
         let scheme: Substring
         let rest: Substring
         if url.lowercased().hasPrefix("http://") {
