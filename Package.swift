@@ -153,6 +153,10 @@ let package = Package(
         swiftTarget(
             "TraceExport", in: "Adapters",
             ["Tracing", "EventLoop", "HTTPClient", "Metrics", "Essentials", "Notifications"]),
+        // Posts outcomes to the backends of apps.
+        swiftTarget(
+            "Webhooks", in: "Adapters",
+            ["PushCore", "EventLoop", "HTTPClient", "Crypto", "Metrics", "Essentials", "Notifications"]),
         swiftTarget(
             "OperatorPage", in: "Adapters",
             [
@@ -197,7 +201,7 @@ let package = Package(
                 "FCMTransport", "ADMTransport", "WebPushTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry",
                 "AdminServer",
                 "OperatorPage",
-                "HTTPServer", "RegistryAPI", "TraceExport", "Tracing",
+                "HTTPServer", "HTTPClient", "RegistryAPI", "TraceExport", "Tracing", "Webhooks",
                 "Essentials", "Notifications", "ConnectionPool", "PredicateIndex",
             ]
         ),
@@ -211,7 +215,7 @@ let package = Package(
                 "WebPushSimulator", "LoadGenerator", "TOML",
                 "Essentials",
                 "Notifications", "Predicates", "Crypto",
-                "CapacityModel", "HTTPClient", "ServiceManager", "TraceExport",
+                "CapacityModel", "HTTPClient", "ServiceManager", "TraceExport", "Webhooks",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
@@ -398,6 +402,12 @@ let package = Package(
             "TraceExportTests", in: "Adapters",
             ["TraceExport", "Tracing", "HTTPServer", "HTTPClient", "Crypto", "Metrics", "Essentials", "PushTestKit"]),
         testTarget(
+            "WebhooksTests", in: "Adapters",
+            [
+                "Webhooks", "PushCore", "ChangeQueue", "HTTPClient", "HTTPServer", "Crypto", "EventLoop", "Metrics",
+                "Essentials", "Notifications", "JSON", "PushTestKit",
+            ]),
+        testTarget(
             "AdminServerTests", in: "Adapters", ["AdminServer", "HTTPServer", "Metrics", "PushTestKit", "TestTraits"]),
         testTarget(
             "OperatorPageTests", in: "Adapters",
@@ -411,6 +421,7 @@ let package = Package(
                 "ServiceClient", "APNsTransport", "Dispatcher", "FCMSimulator", "PushCore", "EventLoop", "Metrics",
                 "SQLiteRegistry",
                 "JSON", "Crypto", "PushTestKit", "Essentials", "Notifications", "Predicates", "RegistryAPI",
+                "Webhooks", "ChangeQueue", "HTTPClient",
             ]
         ),
         testTarget(
@@ -421,7 +432,7 @@ let package = Package(
                 "ADMSimulator",
                 "WebPushSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics",
                 "PushTestKit",
-                "Notifications", "Predicates",
+                "Notifications", "Predicates", "HTTPServer",
             ], exclude: ["Scripts"]
         ),
         // The ledger proof: a program of its own, run by `make fault` and, in its short form, by the tests.

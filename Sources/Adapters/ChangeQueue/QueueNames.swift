@@ -31,15 +31,27 @@ public struct QueueNames: Hashable, Sendable {
     /// The queue of the outcomes that are counted.
     public var analytics: String { "\(outcomes).analytics" }
 
+    /// The queue of the outcomes that are posted to the backend of an app.
+    public func webhook(app: String) -> String { "\(outcomes).webhook.\(app)" }
+
+    /// The queue in which such an outcome waits for its next attempt: `apus.outcomes.webhook-retry.5m.chat`.
+    ///
+    /// The app comes last, because its name may hold dots, and may look like the name of another queue.
+    public func webhookRetry(app: String, delayMilliseconds: Int64) -> String {
+        "\(outcomes).webhook-retry.\(delay(delayMilliseconds)).\(app)"
+    }
+
     /// How the names of all retry queues begin.
     var retryPrefix: String { "\(namespace).retry." }
 
     /// The retry queue of a delay, named by the largest unit that divides it: `apus.retry.90s`, `apus.retry.2m`.
-    public func retry(delayMilliseconds: Int64) -> String {
+    public func retry(delayMilliseconds: Int64) -> String { retryPrefix + delay(delayMilliseconds) }
+
+    private func delay(_ delayMilliseconds: Int64) -> String {
         let units: [(name: String, milliseconds: Int64)] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000)]
         for unit in units where delayMilliseconds > 0 && delayMilliseconds.isMultiple(of: unit.milliseconds) {
-            return "\(retryPrefix)\(delayMilliseconds / unit.milliseconds)\(unit.name)"
+            return "\(delayMilliseconds / unit.milliseconds)\(unit.name)"
         }
-        return "\(retryPrefix)\(delayMilliseconds)ms"
+        return "\(delayMilliseconds)ms"
     }
 }

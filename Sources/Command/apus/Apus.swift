@@ -22,6 +22,7 @@ struct Apus {
         .command(LoadCommand()),
         OutcomesCommands.node,
         .command(ExplainCommand()),
+        WebhooksCommands.node,
         DeadLettersCommands.node,
         FanOutCommands.node,
         .command(PauseCommand()),

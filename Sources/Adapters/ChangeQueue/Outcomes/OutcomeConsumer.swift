@@ -18,7 +18,7 @@ public enum OutcomeQueue: Hashable, Sendable {
 ///
 /// It reconnects forever. Unacknowledged deliveries of a durable queue come again under a new epoch, and tags of the
 /// old epoch are ignored.
-public final class OutcomeConsumer: Sendable {
+public final class OutcomeConsumer: OutcomeSource {
     private let loop: EventLoop
     private let core: LoopBound<OutcomeConsumerCore>
 
@@ -27,18 +27,20 @@ public final class OutcomeConsumer: Sendable {
     /// - Parameters:
     ///   - configuration: where the broker is; its prefetch bounds the unacknowledged outcomes.
     ///   - queue: what to consume.
+    ///   - connection: the name of the connection in logs, in metrics and in the broker's own tools.
     ///   - logger: logs the events of the connection.
     ///   - metrics: where to count.
     /// - Throws: `EventLoopError` if there is no thread.
     public init(
-        configuration: BrokerConfiguration, queue: OutcomeQueue, logger: Logger, metrics: MetricsRegistry
+        configuration: BrokerConfiguration, queue: OutcomeQueue, connection: String = "outcomes", logger: Logger,
+        metrics: MetricsRegistry
     ) throws(EventLoopError) {
         let loop = try EventLoop(name: "amqp-outcomes")
         self.loop = loop
         core = LoopBound(
             OutcomeConsumerCore(
-                configuration: configuration, queue: queue, loop: loop, logger: logger,
-                metrics: ConnectionMetrics(metrics, connection: "outcomes")), to: loop)
+                configuration: configuration, queue: queue, name: connection, loop: loop, logger: logger,
+                metrics: ConnectionMetrics(metrics, connection: connection)), to: loop)
     }
 
     /// Connects, and goes on connecting for as long as it takes; outcomes go to the handler, on the consumer's thread.

@@ -11,6 +11,7 @@ final class OutcomeConsumerCore {
 
     private let configuration: BrokerConfiguration
     private let queue: OutcomeQueue
+    private let name: String
     private let loop: EventLoop
     private let logger: Logger
     private let metrics: ConnectionMetrics
@@ -24,11 +25,12 @@ final class OutcomeConsumerCore {
     private var connectTimer: EventLoop.Timer?
 
     init(
-        configuration: BrokerConfiguration, queue: OutcomeQueue, loop: EventLoop, logger: Logger,
+        configuration: BrokerConfiguration, queue: OutcomeQueue, name: String, loop: EventLoop, logger: Logger,
         metrics: ConnectionMetrics
     ) {
         self.configuration = configuration
         self.queue = queue
+        self.name = name
         self.loop = loop
         self.logger = logger
         self.metrics = metrics
@@ -48,7 +50,7 @@ final class OutcomeConsumerCore {
         guard handler != nil else { return }
         let endpoint = attempts.nextEndpoint()
         do {
-            var options = configuration.options(purpose: "outcomes")
+            var options = configuration.options(purpose: name)
             options.takesLongHeaders = true
             let session = try AMQPSession(endpoint, options: options)
             try session.setPrefetch(configuration.prefetch)
@@ -63,7 +65,9 @@ final class OutcomeConsumerCore {
         epoch += 1
         frontier = AcknowledgementFrontier(batchSize: max(1, Int(configuration.prefetch) / 10))
         metrics.becameUsable()
-        logger.log(.info, "outcomes.consumer.started", [.field("broker", endpoint.description)])
+        logger.log(
+            .info, "outcomes.consumer.started",
+            [.field("broker", endpoint.description), .field("connection", name)])
         handler?.sourceStateChanged(.consuming(epoch: epoch))
     }
 
@@ -91,7 +95,8 @@ final class OutcomeConsumerCore {
         metrics.failed(error)
         let delayNanoseconds = attempts.failed()
         logger.log(
-            error.code.logLevel, "outcomes.consumer.interrupted", error.fields(retryNanoseconds: delayNanoseconds))
+            error.code.logLevel, "outcomes.consumer.interrupted",
+            [.field("connection", name)] + error.fields(retryNanoseconds: delayNanoseconds))
         handler?.sourceStateChanged(error.sourceState)
         connectTimer = loop.schedule(afterNanoseconds: delayNanoseconds) { [weak self] in self?.connect() }
     }

@@ -13,6 +13,8 @@ public struct BrokerRole: Hashable, Sendable {
         case worker
         /// A backend that receives outcomes, and `apus outcomes`.
         case outcomes
+        /// `apus webhooks`.
+        case webhooks
         /// `apus dead-letters`.
         case deadLetters = "dead-letters"
         /// `apus check --connect` and `apus topology check`, which then do not compare the arguments of queues.
@@ -62,6 +64,11 @@ public struct BrokerRole: Hashable, Sendable {
                 configure: prefix + "outcomes\\..+$", write: prefix + "outcomes\\..+$",
                 read: prefix + "outcomes(\\..+)?$",
                 needs: [.configureQueue("\(names.outcomes).tail-check")]),
+            BrokerRole(
+                name: .webhooks, purpose: "apus webhooks", configure: none, write: defaultExchange,
+                read: prefix + "outcomes\\.webhook\\..+$",
+                needs: topology.webhooks.isEmpty
+                    ? [] : topology.webhooks.map { .read(queue: names.webhook(app: $0.app)) } + [.write(exchange: "")]),
             BrokerRole(
                 name: .deadLetters, purpose: "apus dead-letters", configure: prefix + "dead-letter\\.lock$",
                 write: defaultExchange, read: prefix + "dead-letter$",

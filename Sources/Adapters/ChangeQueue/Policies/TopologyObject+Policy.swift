@@ -11,7 +11,8 @@ extension TopologyObject {
     /// - Parameter policy: the policy in force.
     /// - Returns: the settings that matter, in a fixed order, including those that lose nothing.
     func conflicts(with policy: EffectivePolicy) -> [PolicyConflict] {
-        guard kind == .quorumQueue else { return [] }
+        // A queue that may be full by its own arguments, that of a webhook, is limited as the operator likes.
+        guard kind == .quorumQueue, deadLetters || argument("x-max-length") == nil else { return [] }
         return [
             overflow(policy), length("max-length", policy), length("max-length-bytes", policy), expiry(policy),
             timeToLive(policy), deliveryLimit(policy), delayedRetry(policy),

@@ -37,6 +37,8 @@ public struct Topology: Hashable, Sendable {
     public let publishesOutcomes: Bool
     /// How many outcomes wait to be counted; nil if none are.
     public let analyticsMessagesMaximum: Int?
+    /// The apps whose outcomes are posted to their backends.
+    public let webhooks: [WebhookQueue]
 
     /// Describes a namespace.
     ///
@@ -46,19 +48,21 @@ public struct Topology: Hashable, Sendable {
     ///   - workQueueCount: over how many work queues the events are spread, 1 to `workQueuesMaximum`.
     ///   - publishesOutcomes: whether workers publish outcomes.
     ///   - analyticsMessagesMaximum: how many outcomes wait to be counted; nil if none are.
+    ///   - webhooks: the apps whose outcomes are posted to their backends.
     public init(
         namespace: String, retryDelaysMilliseconds: [Int64], workQueueCount: Int = 1, publishesOutcomes: Bool = false,
-        analyticsMessagesMaximum: Int? = nil
+        analyticsMessagesMaximum: Int? = nil, webhooks: [WebhookQueue] = []
     ) {
         self.publishesOutcomes = publishesOutcomes
         self.analyticsMessagesMaximum = analyticsMessagesMaximum
+        self.webhooks = webhooks
         names = QueueNames(namespace: namespace)
         self.workQueueCount = min(max(1, workQueueCount), Self.workQueuesMaximum)
         self.retryDelaysMilliseconds = Set(retryDelaysMilliseconds).filter { $0 > 0 }.sorted()
     }
 
     /// All exchanges and queues, in the order in which they can be made.
-    public var objects: [TopologyObject] { exchanges + queues + retryQueues + analyticsQueues }
+    public var objects: [TopologyObject] { exchanges + queues + retryQueues + analyticsQueues + webhookQueues }
 
     private var exchanges: [TopologyObject] {
         let changes = TopologyObject(
@@ -128,7 +132,7 @@ public struct Topology: Hashable, Sendable {
             bindings: number > workQueueCount ? [] : [workQueueCount > 1 ? hashShare : allChanges])
     }
 
-    private func queue(
+    func queue(
         _ name: String, _ purpose: String, _ arguments: [MessageHeader], bindings: [TopologyObject.Binding] = []
     ) -> TopologyObject {
         let type = MessageHeader(name: "x-queue-type", value: .string("quorum"))
@@ -139,7 +143,7 @@ public struct Topology: Hashable, Sendable {
     /// The arguments for dead-lettering through the default exchange, which routes by queue name.
     ///
     /// It is at-least-once, for which a full queue must reject publishes rather than drop messages.
-    private static func deadLettering(to queue: String) -> [MessageHeader] {
+    static func deadLettering(to queue: String) -> [MessageHeader] {
         [
             MessageHeader(name: "x-dead-letter-exchange", value: .string("")),
             MessageHeader(name: "x-dead-letter-routing-key", value: .string(queue)),

@@ -31,5 +31,7 @@ extension Configuration {
         public var adm: ADM?
         /// How it reaches browsers; nil if it does not.
         public var webPush: AppWebPush?
+        /// How its backend is told of pushes over HTTP; nil if it is not.
+        public var webhook: Webhook?
     }
 }

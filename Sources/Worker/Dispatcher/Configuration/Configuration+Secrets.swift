@@ -17,6 +17,7 @@ extension Configuration {
         let passwords = urls.flatMap { Self.passwords(in: $0) }
         return urls + passwords + apps.compactMap { $0.adm?.clientSecret.revealed }
             + registryAPI.accessKeys.map(\.secret.revealed)
+            + apps.flatMap { $0.webhook?.secrets.map(\.revealed) ?? [] }
     }
 
     /// The passwords of `scheme://user:password@host/path?password=…`.

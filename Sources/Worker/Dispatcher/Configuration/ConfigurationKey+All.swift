@@ -278,7 +278,7 @@ extension ConfigurationKey {
 
     /// Every key, in the order of the sample.
     static let all =
-        beforeQuotas + quotas + beforeApps + outcomes + analytics + webPush + ofApps + fcm + adm + appWebPush
+        beforeQuotas + quotas + beforeApps + outcomes + analytics + webPush + ofApps + fcm + adm + appWebPush + webhook
 
     private static let beforeQuotas = [
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,

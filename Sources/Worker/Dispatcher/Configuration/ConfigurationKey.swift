@@ -148,6 +148,7 @@ enum ConfigurationSection {
         case "webpush": "What pushes to browsers share."
         case "app.adm": "How the app's pushes reach devices of Amazon: Amazon Device Messaging."
         case "app.webpush": "How the app's pushes reach browsers: Web Push."
+        case "app.webhook": "How the app's backend is told over HTTP what became of pushes: 'apus webhooks'."
         case "app.fcm": "How the app's pushes reach Android devices: Firebase Cloud Messaging."
         default: ""
         }

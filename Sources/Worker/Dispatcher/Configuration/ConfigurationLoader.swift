@@ -21,6 +21,8 @@ public struct ConfigurationLoader: Sendable {
         case worker
         /// The registry's API alone: the files that it is served with have to be right.
         case registryServer
+        /// What posts outcomes: the files that it is done with have to be right.
+        case webhooks
         /// A command that talks to the broker or the registry: keys and certificates of APNs need not be there.
         case tool
     }
@@ -84,11 +86,18 @@ public struct ConfigurationLoader: Sendable {
         }
         return LoadedConfiguration(
             configuration: configuration,
-            warnings: Self.sorted(reader.warnings).filter {
-                purpose != .registryServer || $0.key.hasPrefix("registry.")
-            },
+            warnings: Self.sorted(reader.warnings).filter { Self.concerns(purpose, $0.key) },
             path: usedPath,
             effective: reader.effective)
+    }
+
+    /// Whether a warning about a key is of use.
+    private static func concerns(_ purpose: Purpose, _ key: String) -> Bool {
+        switch purpose {
+        case .worker, .tool: true
+        case .registryServer: key.hasPrefix("registry.")
+        case .webhooks: key.hasPrefix("rabbitmq.url") || key.contains(".webhook.")
+        }
     }
 
     private func problem(_ failure: ConfigurationFile.Failure) -> ConfigurationProblem {

@@ -46,12 +46,12 @@ extension ConfigurationReader {
             guard let requirement = TextRule.identity.requirement(brokenBy: pool) else { continue }
             fail(.appIdentityPools, app: index, "\(pool.quoted) is invalid", "it must be \(requirement)")
         }
-        let app = Configuration.App(
-            name: name, bundleID: bundleID, identityPools: pools, outcomes: readOutcomes(app: index),
+        let outcomes = readOutcomes(app: index)
+        return Configuration.App(
+            name: name, bundleID: bundleID, identityPools: pools, outcomes: outcomes,
             reportsOpens: boolean(.appOpens, app: index),
             apns: readAPNs(app: index), fcm: readFCM(app: index), adm: readADM(app: index),
-            webPush: readAppWebPush(app: index))
-        return app
+            webPush: readAppWebPush(app: index), webhook: readWebhook(app: index, outcomes: outcomes))
     }
 
     /// Reads what the app's backend wants to hear of its pushes.

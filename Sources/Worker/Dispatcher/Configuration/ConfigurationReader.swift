@@ -56,8 +56,8 @@ struct ConfigurationReader {
     }
 
     /// A length of time.
-    mutating func timeSpan(_ key: ConfigurationKey) -> TimeSpan {
-        TimeSpan(text(key)) ?? TimeSpan(milliseconds: 0)
+    mutating func timeSpan(_ key: ConfigurationKey, app: Int? = nil) -> TimeSpan {
+        TimeSpan(text(key, app: app)) ?? TimeSpan(milliseconds: 0)
     }
 
     /// Lengths of time.
@@ -83,6 +83,8 @@ struct ConfigurationReader {
         switch purpose {
         case .worker: true
         case .registryServer: key.section == ConfigurationKey.registryListen.section
+        case .webhooks:
+            [ConfigurationKey.rabbitMQURL.section, ConfigurationKey.webhookURL.section].contains(key.section)
         case .tool: false
         }
     }

@@ -35,7 +35,8 @@ extension Configuration {
             namespace: rabbitMQ.namespace, retryDelaysMilliseconds: retry.delays.map { Int64($0.milliseconds) },
             workQueueCount: rabbitMQ.workQueueCount,
             publishesOutcomes: apps.contains { !$0.outcomes.isEmpty },
-            analyticsMessagesMaximum: analytics.isEnabled ? analytics.queueMessagesMaximum : nil)
+            analyticsMessagesMaximum: analytics.isEnabled ? analytics.queueMessagesMaximum : nil,
+            webhooks: webhookQueues)
     }
 
     /// How many connections a worker has for look-ups, each with a thread of its own.

@@ -22,7 +22,7 @@ struct WorkerPermissionTests {
                     <<"\(text("write"))">>, <<"\(text("read"))">>, <<"tests">>)
                 """
         }
-        try #require(calls.count == 6)
+        try #require(calls.count == 7)
         try await fixture.broker.evaluate(calls.joined(separator: ", ") + ".")
     }
 

@@ -6,6 +6,7 @@ import PushCore
 import PushTestKit
 import SQLiteRegistry
 import Testing
+import Webhooks
 
 @Suite("The document of the metrics")
 struct MetricsDocumentTests {
@@ -14,7 +15,7 @@ struct MetricsDocumentTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test("deploy/metrics.md has a row for every metric of a worker and of the API, and no other")
+    @Test("deploy/metrics.md has a row for every metric of a worker, of the API and of webhooks, and no other")
     func committedDocument() throws {
         let document = try String(contentsOf: Self.root.appending(path: "deploy/metrics.md"), encoding: .utf8)
         let rows = document.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { String($0) }
@@ -25,7 +26,7 @@ struct MetricsDocumentTests {
         for row in described where !registered.contains(row) { Issue.record("no such metric:\n\(row)") }
     }
 
-    /// The rows of all metrics that a worker with the registry's API has before its first event.
+    /// The rows of all metrics that a worker with the registry's API, and webhooks, have before the first event.
     private func registeredRows() throws -> [String] {
         let fixture = try ConfigurationFixture()
         _ = try SQLiteRegistry.open(path: "\(fixture.folder.path)/registry.db", mode: .create)
@@ -40,6 +41,8 @@ struct MetricsDocumentTests {
         // Never started: it connects to nothing.
         let host = try WorkerHost(
             fixture.load(sections + ConfigurationFixture.app + fcm), version: "1.2.3", metrics: metrics)
+        // Those of `apus webhooks`.
+        _ = WebhookMetrics(metrics, app: "chat")
         return withExtendedLifetime(host) { rows(of: metrics.render()) }
     }
 

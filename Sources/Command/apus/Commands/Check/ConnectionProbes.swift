@@ -35,7 +35,7 @@ enum ConnectionProbes {
         [broker, permissions, topology, policies, registry].map { $0(configuration) }
             + configuration.apps.compactMap { app in app.apns.map { key(app.name, $0) } } + servers(configuration)
             + FCMProbes.all(for: configuration) + ADMProbes.all(for: configuration)
-            + WebPushProbes.all(for: configuration)
+            + WebPushProbes.all(for: configuration) + WebhookProbes.all(for: configuration)
     }
 
     // MARK: RabbitMQ

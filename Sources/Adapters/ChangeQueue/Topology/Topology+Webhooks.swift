@@ -1,0 +1,80 @@
+import AMQP
+import PushCore
+
+/// The queue of an app whose outcomes are posted to its backend, and its limits.
+public struct WebhookQueue: Hashable, Sendable {
+    /// What a full queue does with a further outcome.
+    public enum Overflow: String, CaseIterable, Sendable {
+        /// It drops the oldest.
+        case dropOldest = "drop-oldest"
+        /// It refuses the new one, so that workers hold their events back for `outcomes.patience`.
+        case refuse
+    }
+
+    /// The app.
+    public let app: String
+    /// How many outcomes it holds, and each of its retry queues as well.
+    public let messagesMaximum: Int64
+    /// What it does when it is full.
+    public let overflow: Overflow
+
+    /// Describes a queue.
+    public init(app: String, messagesMaximum: Int64 = 1_000_000, overflow: Overflow = .dropOldest) {
+        self.app = app
+        self.messagesMaximum = messagesMaximum
+        self.overflow = overflow
+    }
+}
+
+extension Topology {
+    /// For each app the queue that `apus webhooks` consumes, and one for each wait.
+    ///
+    /// An outcome that comes back from its wait must not be lost, so retry queues refuse copies when they are full;
+    /// `apus webhooks` then holds the delivery.
+    var webhookQueues: [TopologyObject] {
+        webhooks.flatMap { webhook in
+            let name = names.webhook(app: webhook.app)
+            let length = MessageHeader(name: "x-max-length", value: .int64(webhook.messagesMaximum))
+            let overflow = webhook.overflow == .dropOldest ? "drop-head" : "reject-publish"
+            let main = queue(
+                name, "outcomes that `apus webhooks` posts",
+                [
+                    length, MessageHeader(name: "x-overflow", value: .string(overflow)),
+                    MessageHeader(name: "x-delivery-limit", value: .int64(Self.deadLetterDeliveryLimit)),
+                ], bindings: [TopologyObject.Binding(exchange: names.outcomes, routingKey: Self.outcomes(of: webhook))])
+            let retries = WebhookRetries.delaysMilliseconds.map { delay in
+                queue(
+                    names.webhookRetry(app: webhook.app, delayMilliseconds: delay),
+                    "waits \(delay) ms, then goes back to \(name)",
+                    Self.deadLettering(to: name) + [length, MessageHeader(name: "x-message-ttl", value: .int64(delay))])
+            }
+            return [main] + retries
+        }
+    }
+
+    /// The pattern of the routing keys `OUTCOME.EVENT-TYPE.APP`: an event type has two words, and an app's name with
+    /// dots has several, which match themselves alone.
+    private static func outcomes(of webhook: WebhookQueue) -> String { "*.*.*.\(webhook.app)" }
+
+    /// Finds the queues of webhooks that are not there; the role `webhooks` suffices.
+    ///
+    /// - Parameter configuration: where the broker is; its namespace does not matter.
+    /// - Returns: the names of the missing queues, in order; those that the user may not look at count as there.
+    /// - Throws: `ChangeQueueError` if the broker cannot be used.
+    public func findMissingWebhooks(
+        at configuration: BrokerConfiguration
+    ) async throws(ChangeQueueError) -> [String] {
+        try await configuration.withSession(purpose: "topology") { session in
+            try webhookQueues.map(\.name).filter { name in try Self.isMissing(name, session) }
+        }
+    }
+
+    private static func isMissing(_ queue: String, _ session: AMQPSession) throws(AMQPError) -> Bool {
+        do throws(AMQPError) {
+            return try session.queueStatus(queue) == nil
+        } catch {
+            guard error.code == .refused, !session.isClosed else { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import EventLoop
+import PushCore
+import Synchronization
+
+/// What keeps outcomes from being posted.
+public struct WebhookHealth: Hashable, Sendable {
+    /// One app.
+    public struct Endpoint: Hashable, Sendable {
+        /// The app.
+        public var app: String
+        /// Why its queue is not consumed; nil if it is.
+        public var consumptionProblem: String?
+        /// Why its backend takes no outcomes; nil if it does.
+        public var endpointProblem: String?
+    }
+
+    /// The apps, in their order.
+    public var endpoints: [Endpoint]
+    /// Why no copy for a retry can be published; nil if it can.
+    public var publisherProblem: String?
+
+    /// Why nothing can be posted at all; nil if something can.
+    public var problem: String? {
+        if let publisherProblem { return publisherProblem }
+        guard endpoints.allSatisfy({ $0.consumptionProblem != nil }) else { return nil }
+        return endpoints.first?.consumptionProblem
+    }
+}
+
+/// The health as every thread may read it.
+final class WebhookHealthBoard: Sendable {
+    private let state: Mutex<WebhookHealth>
+
+    init(apps: [String]) {
+        let endpoints = apps.map { WebhookHealth.Endpoint(app: $0, consumptionProblem: "not connected yet") }
+        state = Mutex(WebhookHealth(endpoints: endpoints, publisherProblem: "not connected yet"))
+    }
+
+    var health: WebhookHealth { state.withLock { $0 } }
+
+    func report(_ problem: String?, endpoint index: Int) {
+        state.withLock { $0.endpoints[index].endpointProblem = problem }
+    }
+
+    func changed(_ sourceState: DeliverySourceState, endpoint index: Int) {
+        let problem: String? =
+            switch sourceState {
+            case .consuming: nil
+            case .interrupted(let reason), .misconfigured(let reason): reason
+            case .cancelled: "stopped"
+            }
+        state.withLock { $0.endpoints[index].consumptionProblem = problem }
+    }
+
+    func publisherChanged(isReady: Bool, reason: String) {
+        state.withLock { $0.publisherProblem = isReady ? nil : reason }
+    }
+}
+
+/// Hands on what comes from the queue of one app.
+final class WebhookDeliveryInbox: DeliveryHandler {
+    private let parts: LoopBound<WebhookParts>
+    private let board: WebhookHealthBoard
+    private let index: Int
+
+    init(_ parts: LoopBound<WebhookParts>, _ board: WebhookHealthBoard, index: Int) {
+        self.parts = parts
+        self.board = board
+        self.index = index
+    }
+
+    func deliveriesReceived(_ deliveries: [Delivery]) {
+        parts.loop.submit { [parts, index] in parts.value.received(deliveries, core: index) }
+    }
+
+    func sourceStateChanged(_ state: DeliverySourceState) {
+        board.changed(state, endpoint: index)
+        guard case .consuming(let epoch) = state else { return }
+        parts.loop.submit { [parts, index] in parts.value.consumptionBegan(epoch: epoch, core: index) }
+    }
+}
+
+/// Hands on how publishes ended.
+final class WebhookPublishInbox: PublishHandler {
+    private let parts: LoopBound<WebhookParts>
+    private let board: WebhookHealthBoard
+
+    init(_ parts: LoopBound<WebhookParts>, _ board: WebhookHealthBoard) {
+        self.parts = parts
+        self.board = board
+    }
+
+    func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
+        parts.loop.submit { [parts] in parts.value.publishesEnded(outcomes) }
+    }
+
+    func publisherStateChanged(isReady: Bool, reason: String) {
+        board.publisherChanged(isReady: isReady, reason: reason)
+    }
+}
