@@ -300,7 +300,10 @@ let package = Package(
         testTarget("CapacityModelTests", in: "Core", ["CapacityModel", "PushTestKit"]),
         testTarget(
             "PushCoreTests", in: "Core",
-            ["PushCore", "JSON", "Geography", "PushTestKit", "Essentials", "Tracing", "Notifications", "Predicates"]),
+            [
+                "PushCore", "JSON", "Geography", "PushTestKit", "Essentials", "Tracing", "Notifications", "Predicates",
+                "Crypto",
+            ]),
         testTarget(
             "APNsTransportTests", in: "Adapters",
             [

@@ -24,6 +24,17 @@ public struct CampaignKey: Hashable, Sendable {
         self.app = app
         self.name = name
     }
+
+    /// Whether both names follow the rules for them.
+    public var isValid: Bool { TextRule.app.isFollowed(by: app) && TextRule.campaignName.isFollowed(by: name) }
+
+    /// Makes sure that something may be counted under the names.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public func check() throws(RegistryError) {
+        try RegistryRules.check(app, "app", .app)
+        try RegistryRules.check(name, "campaign", .campaignName)
+    }
 }
 
 /// What can be counted of a push: each at most once, however often it is told.
@@ -164,6 +175,17 @@ public struct CampaignOpen: Hashable, Sendable {
         self.event = event
         self.deviceID = deviceID
         self.token = token
+    }
+
+    /// Makes sure that the report may be kept.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public func check() throws(RegistryError) {
+        try campaign.check()
+        guard event.count == OpenReceipt.eventBytes else {
+            throw RegistryError(
+                .invalid, "An opened event has \(event.count) bytes: expected \(OpenReceipt.eventBytes).")
+        }
     }
 }
 

@@ -68,6 +68,10 @@ public struct TextRule: Sendable {
     public static let name = TextRule(
         bytesMaximum: EventLimits.nameBytesMaximum, form: withoutControls, accepts: hasNoControls)
 
+    /// The name of a campaign, requested or derived: any text without control characters.
+    public static let campaignName = TextRule(
+        bytesMaximum: CampaignRules.nameBytesMaximum, form: withoutControls, accepts: hasNoControls)
+
     /// The `id` of an event, which no other event of its source has (CloudEvents, "Type System": no control
     /// characters).
     static let eventIdentifier = TextRule(

@@ -1,3 +1,5 @@
+import Essentials
+
 /// The registry's counts of what became of pushes, by campaign, platform and hour.
 ///
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
@@ -12,18 +14,23 @@ public protocol CampaignRegistry: AnyObject {
     ///
     /// - Parameters:
     ///   - pushes: up to a few thousand; a push may occur twice.
-    ///   - nowMilliseconds: when it is, in milliseconds since 1970.
+    ///   - nowMilliseconds: when it is, in milliseconds since 1970; an hour to come counts as the present one.
     /// - Returns: how many endings were counted; the others were known.
-    /// - Throws: `RegistryError` if the store cannot be written, `.olderSchema` if it has to be migrated first.
+    /// - Throws: `RegistryError` if the store cannot be written, `.olderSchema` if it has to be migrated first,
+    ///   `.invalid` if the name of a campaign breaks the rules.
     func countPushes(_ pushes: [CampaignPush], nowMilliseconds: Int64) throws(RegistryError) -> Int
 
     /// Counts opened pushes, each event once for a device, on the device's platform and in the present hour.
+    ///
+    /// The device proves itself by any of its tokens. Its opens stay counted when it is removed, and are taken out of
+    /// the counts when its identity or user is erased.
     ///
     /// - Parameters:
     ///   - opens: up to a hundred or so.
     ///   - nowMilliseconds: when it is, in milliseconds since 1970.
     /// - Returns: what became of each, in their order.
-    /// - Throws: `RegistryError` if the store cannot be written, `.olderSchema` if it has to be migrated first.
+    /// - Throws: `RegistryError` if the store cannot be written, `.olderSchema` if it has to be migrated first,
+    ///   `.invalid` if a campaign or an event breaks the rules.
     func countOpens(_ opens: [CampaignOpen], nowMilliseconds: Int64) throws(RegistryError) -> [CampaignOpenResult]
 
     /// Campaigns and their sums, the newest first, older than one if its number is given.
@@ -44,7 +51,7 @@ public protocol CampaignRegistry: AnyObject {
     /// - Parameters:
     ///   - key: the campaign.
     ///   - hours: the hours to answer for, in whole hours since 1970.
-    /// - Returns: the parts in the order of their hours; none if there is no such campaign.
+    /// - Returns: the parts in the order of their hours and platforms; none if there is no such campaign.
     /// - Throws: `RegistryError` if the store cannot answer.
     func campaignSlices(_ key: CampaignKey, hours: ClosedRange<Int64>) throws(RegistryError) -> [CampaignSlice]
 
@@ -56,7 +63,7 @@ public protocol CampaignRegistry: AnyObject {
     ///   - pushHour: the first hour whose pushes are remembered; a later repetition of an older one counts again.
     ///   - limit: the most rows to remove.
     /// - Returns: how many rows were removed; fewer than `limit` if nothing more is too old.
-    /// - Throws: `RegistryError` if the store cannot be written.
+    /// - Throws: `RegistryError` if the store cannot be written, `.olderSchema` if it has to be migrated first.
     func forgetCampaigns(before hour: Int64, pushesBefore pushHour: Int64, limit: Int) throws(RegistryError) -> Int
 }
 
@@ -80,4 +87,9 @@ public enum CampaignRules {
 
     /// The name that further campaigns of an app are counted under.
     public static let overflowName = "other:"
+
+    /// The hour of a time in milliseconds since 1970, in whole hours since 1970.
+    public static func hour(ofMilliseconds milliseconds: Int64) -> Int64 {
+        WallTime(milliseconds: milliseconds).seconds / 3_600
+    }
 }
