@@ -31,4 +31,12 @@ struct ConformanceTests {
             try walk.run(steps: 300)
         }
     }
+
+    @Test("Whatever is counted, the PostgreSQL registry has the sums of the in-memory one", arguments: 0..<5)
+    func agreesWithTheOracleOnCampaigns(_ round: Int) async throws {
+        try await Fixture.withRegistry { registry in
+            var walk = CampaignRandomWalk(registry, seed: UInt64.random(in: 0 ... .max))
+            try walk.run(steps: 300)
+        }
+    }
 }

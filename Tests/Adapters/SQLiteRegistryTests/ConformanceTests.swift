@@ -38,4 +38,12 @@ struct ConformanceTests {
         var walk = SubscriptionRandomWalk(registry, seed: UInt64.random(in: 0 ... .max))
         try walk.run(steps: 300)
     }
+
+    @Test("Whatever is counted, the SQLite registry has the sums of the in-memory one", arguments: 0..<5)
+    func agreesWithTheOracleOnCampaigns(_ round: Int) throws {
+        let folder = try TemporaryFolder()
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)
+        var walk = CampaignRandomWalk(registry, seed: UInt64.random(in: 0 ... .max))
+        try walk.run(steps: 300)
+    }
 }

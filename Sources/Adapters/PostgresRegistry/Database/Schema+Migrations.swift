@@ -18,6 +18,11 @@ extension Schema {
             version: 3, summary: "Addresses of ADM and Web Push, installation IDs, and long tokens",
             impact: "Adds an empty table and replaces a view, at once; who writes devices waits meanwhile.",
             minimumProgramSchema: 1, up: addresses, down: addressesUndone),
+        SchemaMigration(
+            version: 4, summary: "Counts of campaigns and of opened pushes",
+            impact: "Adds four empty tables, at once; who writes devices waits meanwhile.", minimumProgramSchema: 1,
+            up: campaigns,
+            down: campaignsUndone),
     ])
 
     /// The migrations that were done, from the first that found a registry.

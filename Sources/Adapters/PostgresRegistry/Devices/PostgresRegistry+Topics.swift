@@ -76,31 +76,38 @@ extension PostgresRegistry {
 
     /// Erases everything of an identity.
     public func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int {
-        try writing(durable: true) { (transaction) throws(RegistryError) in
-            let name = Parameter.text(identityID)
-            let identity = "(SELECT n.id FROM identity n WHERE n.name = $1::text)"
-            let answers = try transaction.commit([
-                Call("SELECT n.id FROM identity n WHERE n.name = $1::text FOR UPDATE", [name]),
-                Call("DELETE FROM device WHERE identity = \(identity)", [name]),
-                Call("DELETE FROM dataset_subscription WHERE identity = \(identity)", [name]),
-                Call("DELETE FROM dataset WHERE identity = \(identity)", [name]),
-                Call("DELETE FROM identity WHERE name = $1::text", [name]),
-            ])
-            return answers[1].affectedCount
+        let name = Parameter.text(identityID)
+        let identity = "(SELECT n.id FROM identity n WHERE n.name = $1::text)"
+        let opens = try opensToSubtract(ofDevicesWhere: "d.identity = \(identity)", name)
+        return try writing(durable: true) { (transaction) throws(RegistryError) in
+            let answers = try transaction.commit(
+                [Call("SELECT n.id FROM identity n WHERE n.name = $1::text FOR UPDATE", [name])] + opens + [
+                    Call("DELETE FROM device WHERE identity = \(identity)", [name]),
+                    Call("DELETE FROM dataset_subscription WHERE identity = \(identity)", [name]),
+                    Call("DELETE FROM dataset WHERE identity = \(identity)", [name]),
+                    Call("DELETE FROM identity WHERE name = $1::text", [name]),
+                ])
+            return answers[1 + opens.count].affectedCount
         }
     }
 
     /// Erases everything of a user.
     public func eraseUser(_ userID: String) throws(RegistryError) -> Int {
-        try writing(durable: true) { (transaction) throws(RegistryError) in
-            let name = Parameter.text(userID)
-            let answers = try transaction.commit([
-                StoringCalls.lockUsers([userID], isShared: false),
-                Call("DELETE FROM subscription WHERE user_id = $1::text", [name]),
-                Call("DELETE FROM topic_user WHERE user_id = $1::text", [name]),
-                Call("DELETE FROM device WHERE user_id = $1::text", [name]),
-            ])
-            return answers[3].affectedCount
+        let name = Parameter.text(userID)
+        let opens = try opensToSubtract(ofDevicesWhere: "d.user_id = $1::text", name)
+        return try writing(durable: true) { (transaction) throws(RegistryError) in
+            let answers = try transaction.commit(
+                [
+                    StoringCalls.lockUsers([userID], isShared: false),
+                    Call("DELETE FROM subscription WHERE user_id = $1::text", [name]),
+                    Call("DELETE FROM topic_user WHERE user_id = $1::text", [name]),
+                ] + opens + [Call("DELETE FROM device WHERE user_id = $1::text", [name])])
+            return answers.last?.affectedCount ?? 0
         }
+    }
+
+    private func opensToSubtract(ofDevicesWhere condition: String, _ name: Parameter) throws(RegistryError) -> [Call] {
+        guard try schemaState().version >= CampaignRules.schemaVersion else { return [] }
+        return OpenCalls.subtract(ofDevicesWhere: condition, name)
     }
 }

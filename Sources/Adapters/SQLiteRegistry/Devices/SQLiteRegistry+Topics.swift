@@ -155,6 +155,7 @@ extension SQLiteRegistry {
     public func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int {
         try writing(durable: true) { () throws(RegistryError) in
             guard let identity = try identities.identifier(of: identityID) else { return 0 }
+            try subtractOpens(ofDevicesWhere: "?1 IS NOT NULL AND d.identity = ?2", identityID, identity)
             let devices = try run("DELETE FROM device WHERE ?1 IS NOT NULL AND identity = ?2", identityID, identity)
             for sql in [
                 "DELETE FROM dataset_subscription WHERE ?1 IS NOT NULL AND identity = ?2",
@@ -171,6 +172,7 @@ extension SQLiteRegistry {
             for sql in ["DELETE FROM subscription WHERE user_id = ?1", "DELETE FROM topic_user WHERE user_id = ?1"] {
                 try run(sql, userID, nil)
             }
+            try subtractOpens(ofDevicesWhere: "d.user_id = ?1", userID, nil)
             return try run("DELETE FROM device WHERE user_id = ?1", userID, nil)
         }
     }

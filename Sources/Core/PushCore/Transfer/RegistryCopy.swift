@@ -5,8 +5,8 @@ import Essentials
 ///
 /// Existing rows of the target are compared and not changed. So an interrupted copy is simply started again: it passes
 /// over existing rows faster than it could write them, and a repeated copy writes only later changes. Additional rows
-/// of the target stay. Subscriptions that have fired their only push, large fan-outs, and notifications that wait for
-/// `WEB` clients are not copied.
+/// of the target stay. Subscriptions that have fired their only push, large fan-outs, counts of campaigns, and
+/// notifications that wait for `WEB` clients are not copied.
 ///
 /// The target gives its rows other numbers. So the copy leaves out and counts each dead letter that names a row of the
 /// source: its replay in the target would push to no device, or for another subscription.

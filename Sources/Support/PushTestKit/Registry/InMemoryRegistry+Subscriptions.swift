@@ -282,7 +282,10 @@ extension InMemoryRegistry: SubscriptionRegistry {
     public func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int {
         try check()
         let devices = entries.values.filter { $0.device.identityID == identityID }
-        for entry in devices { entries[entry.device.deviceID] = nil }
+        for entry in devices {
+            subtractOpens(of: entry)
+            entries[entry.device.deviceID] = nil
+        }
         for owner in knownDatasets.keys where owner.identity == identityID { knownDatasets[owner] = nil }
         return devices.count
     }
@@ -291,7 +294,10 @@ extension InMemoryRegistry: SubscriptionRegistry {
     public func eraseUser(_ userID: String) throws(RegistryError) -> Int {
         try check()
         let devices = entries.values.filter { $0.device.userID.hasBytes(of: userID) }
-        for entry in devices { entries[entry.device.deviceID] = nil }
+        for entry in devices {
+            subtractOpens(of: entry)
+            entries[entry.device.deviceID] = nil
+        }
         records.entries = records.entries.filter { $0.value.stored.subscription.key.owner != .user(userID) }
         for topic in records.topicUsers.keys { records.topicUsers[topic]?.remove(ByteText(userID)) }
         return devices.count

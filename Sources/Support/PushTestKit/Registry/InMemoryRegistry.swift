@@ -51,6 +51,7 @@ public final class InMemoryRegistry: Registry {
     var fanOuts = InMemoryFanOuts()
     var deadLetters = InMemoryDeadLetters()
     var operations = InMemoryOperations()
+    var campaigns = InMemoryCampaigns()
     private var lastNumber: Int64 = 0
 
     /// If set, every call throws it: a registry that is out of reach.

@@ -7,8 +7,8 @@ public import PushCore
 /// check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
 public struct RegistryConformance: Sendable, CustomStringConvertible {
     /// The ports that a registry has.
-    public typealias Store = AuditRegistry & CourierRegistry & DeadLetterRegistry & FanOutRegistry & PauseRegistry
-        & Registry & SubscriptionRegistry & WorkerReportRegistry
+    public typealias Store = AuditRegistry & CampaignRegistry & CourierRegistry & DeadLetterRegistry & FanOutRegistry
+        & PauseRegistry & Registry & SubscriptionRegistry & WorkerReportRegistry
 
     /// The required behaviour, as a sentence.
     public let name: String
@@ -28,7 +28,7 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
         deviceChecks + renewalChecks + pruneChecks + addressChecks + tokenChecks + datasetChecks + topicChecks
         + audienceChecks
         + onlyChecks + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
-        + DeadLetterConformance.all + OperationsConformance.all + nameChecks
+        + DeadLetterConformance.all + OperationsConformance.all + CampaignConformance.all + nameChecks
 }
 
 // MARK: Values and steps that the checks share

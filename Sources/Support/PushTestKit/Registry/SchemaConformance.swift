@@ -4,10 +4,13 @@ public import PushCore
 public struct SchemaConformance: Sendable, CustomStringConvertible {
     /// A registry that does not exist yet, and how to come to it.
     public struct Store: Sendable {
+        /// The ports that the checks need.
+        public typealias Opened = CampaignRegistry & Registry & SchemaRegistry & SubscriptionRegistry
+
         /// The migrations of the adapter.
         public let released: SchemaMigrations
         /// Opens the registry as a program that knows some migrations.
-        public let open: @Sendable (RegistryOpenMode, SchemaMigrations) throws -> any Registry & SchemaRegistry
+        public let open: @Sendable (RegistryOpenMode, SchemaMigrations) throws -> any Opened
         /// Opens the registry to migrate it.
         public let migrator: @Sendable (SchemaMigrations) throws -> any RegistryMigrator
         /// Runs a statement past the adapter.
@@ -18,7 +21,7 @@ public struct SchemaConformance: Sendable, CustomStringConvertible {
         /// Creates a store.
         public init(
             released: SchemaMigrations,
-            open: @escaping @Sendable (RegistryOpenMode, SchemaMigrations) throws -> any Registry & SchemaRegistry,
+            open: @escaping @Sendable (RegistryOpenMode, SchemaMigrations) throws -> any Opened,
             migrator: @escaping @Sendable (SchemaMigrations) throws -> any RegistryMigrator,
             execute: @escaping @Sendable (String) throws -> Void,
             columns: @escaping @Sendable () throws -> [String]
@@ -46,7 +49,7 @@ public struct SchemaConformance: Sendable, CustomStringConvertible {
 
     /// All checks.
     public static let all: [SchemaConformance] =
-        versionChecks + migrationChecks + rangeChecks + addressChecks + concurrencyChecks
+        versionChecks + migrationChecks + rangeChecks + addressChecks + campaignChecks + concurrencyChecks
 }
 
 // MARK: - Programs of the tests

@@ -27,7 +27,8 @@ struct RegistryCopyCommand: Command {
                  messages there refer to rows of the old store. Stop the workers.
               4. Copy again.
               5. Start the workers with the new registry.url.
-            Unfetched notifications of WEB clients and the list of large fan-outs are not copied.
+            Unfetched notifications of WEB clients, counts of campaigns and the list of large fan-outs
+            are not copied.
 
             Some dead letters refer to rows of FROM and are left out: parts of large fan-outs, and
             record events that only some devices wait for. TO has other row numbers, so a replay

@@ -1,0 +1,165 @@
+import Notifications
+public import PushCore
+
+extension PostgresRegistry {
+    /// Counts opened pushes, each event once for a device.
+    public func countOpens(
+        _ opens: [CampaignOpen], nowMilliseconds: Int64
+    ) throws(RegistryError) -> [CampaignOpenResult] {
+        try requireSchema(CampaignRules.schemaVersion, for: "Counting opened pushes")
+        for open in opens { try open.check() }
+        guard !opens.isEmpty else { return [] }
+        let hour = CampaignRules.hour(ofMilliseconds: nowMilliseconds)
+        return try writing(durable: true) { (transaction) throws(RegistryError) in
+            let candidates = try openingDevices(opens, transaction)
+            guard !candidates.isEmpty else { return opens.map { _ in .unknownDevice } }
+            let numbers = try numbers(of: candidates.map(\.open.campaign), hour: hour, transaction)
+            let added = try transaction.run([OpenCalls.add(candidates, numbers, hour: hour)])[0]
+            var isNew = Set(added.map { OpenCalls.Key(device: $0.integer(0), event: $0.bytes(1)) })
+            var results = opens.map { _ in CampaignOpenResult.unknownDevice }
+            var tally = CampaignTally()
+            for candidate in candidates {
+                // The first report of an event is the one that counts.
+                let isCounted = isNew.remove(candidate.key) != nil
+                results[candidate.index] = isCounted ? .counted : .repeated
+                guard isCounted, let (campaign, _) = numbers[candidate.open.campaign] else { continue }
+                tally.add(.oneOpened, to: campaign, hour: hour, candidate.recipient.platform)
+            }
+            try transaction.commit(CampaignCalls.add(tally))
+            return results
+        }
+    }
+
+    /// The reports whose device is there, in their order, and locked so that it stays until the transaction ends.
+    private func openingDevices(
+        _ opens: [CampaignOpen], _ transaction: Transaction
+    ) throws(RegistryError) -> [OpenCalls.Candidate] {
+        let rows = try transaction.run([OpenCalls.devices(of: opens)])[0]
+        let rests = try addressRests(in: rows, from: 2)
+        var candidates: [OpenCalls.Candidate] = []
+        for row in rows {
+            let index = Int(row.integer(0)) - 1
+            let open = opens[index]
+            let rest = rests[row.number]
+            let recipient = try Recipient(row, from: 2, app: open.campaign.app) { () throws(RegistryError) in rest }
+            guard recipient.token.bytes == open.token.bytes || row.integer(5) == 1 else { continue }
+            candidates.append(
+                OpenCalls.Candidate(index: index, device: row.integer(1), recipient: recipient, open: open))
+        }
+        return candidates.sorted { $0.index < $1.index }
+    }
+
+    /// The campaigns that count the opens of some, with their numbers; those that are not there are added.
+    private func numbers(
+        of campaigns: [CampaignKey], hour: Int64, _ transaction: Transaction
+    ) throws(RegistryError) -> [CampaignKey: (counting: CampaignKey, number: Int64)] {
+        var tally = CampaignTally()
+        for campaign in campaigns { tally.addCampaign(campaign, hours: hour...hour) }
+        let wanted = tally.campaigns
+        var replaced: [CampaignKey: CampaignKey] = [:]
+        var rows = try transaction.run([OpenCalls.numbers(of: wanted)])[0]
+        if rows.count < wanted.count {
+            let answers = try transaction.run([
+                CampaignCalls.lock, CampaignCalls.known(wanted), CampaignCalls.counts(of: wanted),
+            ])
+            replaced = Self.keepToMaximum(&tally, known: answers[1], counts: answers[2])
+            rows = try transaction.run(CampaignCalls.add(tally) + [OpenCalls.numbers(of: tally.campaigns)]).last ?? rows
+        }
+        var numbers: [CampaignKey: Int64] = [:]
+        for row in rows { numbers[CampaignKey(app: row.text(0), name: row.text(1))] = row.integer(2) }
+        var found: [CampaignKey: (CampaignKey, Int64)] = [:]
+        for campaign in wanted {
+            let counting = replaced[campaign] ?? campaign
+            guard let number = numbers[counting] else { throw Transaction.conflict }
+            found[campaign] = (counting, number)
+        }
+        return found
+    }
+}
+
+/// The statements for reports of opened pushes.
+enum OpenCalls {
+    /// What a device can report once.
+    struct Key: Hashable {
+        let device: Int64
+        let event: [UInt8]
+    }
+
+    /// A report whose device is there.
+    struct Candidate {
+        /// Which report it is.
+        let index: Int
+        /// The row of the device.
+        let device: Int64
+        /// The device.
+        let recipient: Recipient
+        /// The report.
+        let open: CampaignOpen
+
+        var key: Key { Key(device: device, event: open.event) }
+    }
+
+    /// The devices of reports: index from 1, row, the columns for a push, whether it is a further token.
+    static func devices(of opens: [CampaignOpen]) -> Call {
+        Call(
+            """
+            SELECT r.k, d.id, \(Recipient.readColumns),
+                EXISTS (SELECT FROM device_token t WHERE t.device = d.id AND t.token = r.token)
+            FROM unnest($1::text[], $2::text[], $3::bytea[]) WITH ORDINALITY r(device, app, token, k)
+            JOIN device d ON d.device_id = r.device JOIN app a ON a.id = d.app AND a.name = r.app
+            ORDER BY d.id, r.k FOR KEY SHARE OF d
+            """,
+            [
+                .texts(opens.map(\.deviceID)), .texts(opens.map(\.campaign.app)),
+                .byteLists(opens.map(\.token.bytes)),
+            ])
+    }
+
+    /// Those of the campaigns that are there, which nobody forgets until the transaction ends: app, name, number.
+    static func numbers(of campaigns: [CampaignKey]) -> Call {
+        Call(
+            """
+            SELECT c.app, c.name, c.number FROM unnest($1::text[], $2::text[]) r(app, name)
+            JOIN campaign c ON c.app = r.app AND c.name = r.name ORDER BY c.number FOR KEY SHARE OF c
+            """, [.texts(campaigns.map(\.app)), .texts(campaigns.map(\.name))])
+    }
+
+    /// Remembers reports: device and event of those that are new.
+    static func add(
+        _ candidates: [Candidate], _ numbers: [CampaignKey: (counting: CampaignKey, number: Int64)], hour: Int64
+    ) -> Call {
+        Call(
+            """
+            INSERT INTO campaign_open (device, event, campaign, hour, platform)
+            SELECT r.device, r.event, r.campaign, $5::bigint, r.platform
+            FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[])
+                WITH ORDINALITY r(device, event, campaign, platform, k)
+            ORDER BY r.device, r.event, r.k
+            ON CONFLICT (device, event) DO NOTHING RETURNING device, event
+            """,
+            [
+                .integers(candidates.map(\.device)), .byteLists(candidates.map(\.open.event)),
+                .integers(candidates.map { numbers[$0.open.campaign]?.number ?? 0 }),
+                .integers(candidates.map(\.recipient.platform.campaignNumber)), .integer(hour),
+            ])
+    }
+
+    /// Takes the opens of devices out of the counts; the opens themselves go with the devices.
+    ///
+    /// - Parameters:
+    ///   - condition: which devices `d`, with the parameter 1.
+    ///   - name: the parameter.
+    /// - Returns: a call that keeps further opens of the devices away, and one that subtracts.
+    static func subtract(ofDevicesWhere condition: String, _ name: Parameter) -> [Call] {
+        [
+            Call("SELECT d.id FROM device d WHERE \(condition) ORDER BY d.id FOR UPDATE", [name]),
+            Call(
+                """
+                UPDATE campaign_count c SET opened = greatest(c.opened - s.number, 0)
+                FROM (SELECT o.campaign, o.hour, o.platform, count(*) AS number
+                    FROM device d JOIN campaign_open o ON o.device = d.id WHERE \(condition) GROUP BY 1, 2, 3) s
+                WHERE c.campaign = s.campaign AND c.hour = s.hour AND c.platform = s.platform
+                """, [name]),
+        ]
+    }
+}

@@ -1,0 +1,146 @@
+import Notifications
+import PushCore
+
+extension CampaignConformance {
+    static let openChecks = [
+        RegistryConformance("An open counts once for a device and an event, on the device's platform") { registry in
+            try registry.upsert([try RegistryConformance.device("a"), try RegistryConformance.device("b")])
+            let reports = [try open(1, on: "a"), try open(1, on: "b"), try open(1, on: "a"), try open(2, on: "a")]
+            try RegistryConformance.expect(
+                try registry.countOpens(reports, nowMilliseconds: now),
+                is: [.counted, .counted, .repeated, .counted], "the first batch")
+            try RegistryConformance.expect(
+                try registry.countOpens(
+                    [try open(2, on: "a"), try open(2, on: "b")], nowMilliseconds: now + 3_600_000),
+                is: [.repeated, .counted], "the second batch")
+            try RegistryConformance.expect(try registry.countOpens([], nowMilliseconds: now), is: [], "no report")
+            try RegistryConformance.expect(
+                try registry.campaignSlices(spring, hours: 0 ... .max),
+                is: [
+                    CampaignSlice(hour: hour, platform: .apns, counts: counts { $0.opened = 3 }),
+                    CampaignSlice(hour: hour + 1, platform: .apns, counts: counts { $0.opened = 1 }),
+                ], "the parts")
+        },
+        RegistryConformance("An open counts only with a token of the device, of any platform, and of its app") {
+            registry in
+            let platforms: [(Platform, DeviceToken)] = [
+                (.apnsSandbox, try SampleAddress.make(.apns, "s")), (.courier, try SampleAddress.make(.courier, "c")),
+                (.gcm, try SampleAddress.make(.gcm, "g", bytes: 1_000)),
+                (.gcm, try SampleAddress.make(.gcm, "f", isInstallationID: true)),
+                (.adm, try SampleAddress.make(.adm, "m")), (.adm, try SampleAddress.make(.adm, "m", bytes: 1_000)),
+                (.webPush, try SampleAddress.make(.webPush, "w")),
+            ]
+            for (number, (platform, token)) in platforms.enumerated() {
+                var device = try RegistryConformance.device("d\(number)")
+                (device.platform, device.token) = (platform, token)
+                try registry.upsert([device])
+                guard let bare = DeviceToken(text: token.bytes) else { throw RegistryViolation("no text") }
+                let other = try SampleAddress.make(.apns, "other")
+                let mail = CampaignKey(app: "mail", name: "spring")
+                let reports = [
+                    try open(1, on: device.deviceID, token: other),
+                    try open(1, on: device.deviceID, of: mail, token: token),
+                    try open(1, on: "stranger", token: token), try open(1, on: device.deviceID, token: bare),
+                ]
+                try RegistryConformance.expect(
+                    try registry.countOpens(reports, nowMilliseconds: now),
+                    is: [.unknownDevice, .unknownDevice, .unknownDevice, .counted], "reports of \(platform)")
+            }
+            let opened = try registry.campaignSlices(spring, hours: hour...hour).map {
+                "\($0.platform) \($0.counts.opened)"
+            }
+            try RegistryConformance.expect(
+                opened, is: ["apnsSandbox 1", "gcm 2", "courier 1", "adm 2", "webPush 1"], "the parts")
+            try RegistryConformance.expect(
+                try registry.campaigns(app: "mail", before: nil, limit: 9).count, is: 0, "campaigns of the other app")
+        },
+        RegistryConformance("A device also proves itself by a token of another kind") { registry in
+            try registry.upsert([try RegistryConformance.device("a"), try RegistryConformance.device("b")])
+            let token = try SampleAddress.make(.apns, "activity")
+            try registry.saveTokens([
+                FurtherToken(deviceID: "a", kind: .liveactivity, token: token, registeredAtMilliseconds: 1)
+            ])
+            try RegistryConformance.expect(
+                try registry.countOpens(
+                    [try open(1, on: "a", token: token), try open(1, on: "b", token: token)], nowMilliseconds: now),
+                is: [.counted, .unknownDevice], "the device, and another one")
+        },
+    ]
+
+    static let endChecks = [
+        RegistryConformance("Who is erased is taken out of the opened counts, and out of no others") { registry in
+            try registry.upsert([
+                try RegistryConformance.device("a", identity: "identity:1"),
+                try RegistryConformance.device("b", identity: nil, user: "anna"),
+                try RegistryConformance.device("c", identity: nil, user: "mei"),
+            ])
+            _ = try registry.countPushes([push(1, .accepted), push(2, .matched)], nowMilliseconds: now)
+            for (delay, device) in [(0, "a"), (1, "a"), (0, "b"), (1, "b"), (0, "c")] {
+                _ = try registry.countOpens(
+                    [try open(UInt8(delay), on: device)], nowMilliseconds: now + Int64(delay) * 3_600_000)
+            }
+            func opened() throws -> [Int64] {
+                try registry.campaignSlices(spring, hours: 0 ... .max).map(\.counts.opened)
+            }
+            try RegistryConformance.expect(try opened(), is: [3, 2], "before")
+            _ = try registry.eraseIdentity("identity:1")
+            try RegistryConformance.expect(try opened(), is: [2, 1], "after the identity")
+            _ = try registry.eraseUser("anna")
+            try RegistryConformance.expect(try opened(), is: [1, 0], "after the user")
+            _ = try registry.eraseUser("anna")
+            _ = try registry.eraseIdentity("identity:1")
+            try expectSums(registry, "the sums") { counts in
+                (counts.matched, counts.accepted, counts.opened) = (1, 1, 1)
+            }
+        },
+        RegistryConformance("A device that is removed leaves its opens counted, and to no later device") { registry in
+            func register(_ name: String, user: String) throws {
+                try registry.upsert([try RegistryConformance.device(name, identity: nil, user: user)])
+            }
+            try register("a", user: "anna")
+            _ = try registry.countOpens([try open(1, on: "a"), try open(2, on: "a")], nowMilliseconds: now)
+            _ = try registry.removeDevice("a")
+            // It may get the row of the removed one.
+            try register("b", user: "mei")
+            try RegistryConformance.expect(
+                try registry.countOpens([try open(1, on: "b")], nowMilliseconds: now), is: [.counted], "its own open")
+            _ = try registry.eraseUser("mei")
+            _ = try registry.eraseUser("anna")
+            try expectSums(registry, "the opens of the removed device") { $0.opened = 2 }
+        },
+        RegistryConformance("What is too old is forgotten in steps, and what is not stays") { registry in
+            try registry.upsert([try RegistryConformance.device("a")])
+            let (old, running) = (CampaignKey(app: "chat", name: "old"), CampaignKey(app: "chat", name: "running"))
+            _ = try registry.countPushes(
+                (0..<10).map { push($0, .matched, of: old, hoursAgo: 100 - $0) }
+                    + (0..<10).map { push(100 + $0, .matched, of: running, hoursAgo: 100 - 10 * $0) },
+                nowMilliseconds: now)
+            _ = try registry.countOpens([try open(1, on: "a", of: old)], nowMilliseconds: now - 95 * 3_600_000)
+            _ = try registry.countOpens([try open(2, on: "a", of: running)], nowMilliseconds: now)
+            var counts: [Int] = []
+            repeat {
+                counts.append(
+                    try registry.forgetCampaigns(before: hour - 50, pushesBefore: hour - 95, limit: 4))
+            } while counts.last == 4
+            // Pushes of 100 to 96 hours ago, an open, counts of 100 to 91 and of 100 to 60 hours ago, a campaign.
+            try RegistryConformance.expect(counts.reduce(0, +), is: 6 + 1 + 10 + 5 + 1, "what is forgotten")
+            try RegistryConformance.expect(
+                try registry.campaigns(app: nil, before: nil, limit: 9).map(\.campaign), is: [running], "campaigns")
+            try expectSums(registry, of: running, "what stays") { counts in (counts.matched, counts.opened) = (5, 1) }
+            try RegistryConformance.expect(
+                try registry.countPushes(
+                    [push(9, .matched, of: old, hoursAgo: 10), push(0, .matched, of: old, hoursAgo: 10)],
+                    nowMilliseconds: now), is: 1, "a push that is remembered, and one that is not")
+            try RegistryConformance.expect(
+                try registry.countOpens(
+                    [try open(1, on: "a", of: old), try open(2, on: "a", of: running)], nowMilliseconds: now),
+                is: [.counted, .repeated], "an open that is not remembered, and one that is")
+            let numbers = try registry.campaigns(app: nil, before: nil, limit: 9).map(\.campaign)
+            try RegistryConformance.expect(numbers, is: [old, running], "a campaign that comes again is new")
+            for limit in [0, -1] {
+                try RegistryConformance.expect(
+                    try registry.forgetCampaigns(before: .max, pushesBefore: .max, limit: limit), is: 0, "no step")
+            }
+        },
+    ]
+}
