@@ -91,6 +91,7 @@ def before_load_schema(context, raw_schema):
     schemas = raw_schema["components"]["schemas"]
     schemas["AppName"]["enum"] = APPS
     schemas["Name"]["format"] = "name"
+    schemas["CampaignName"]["format"] = "name"
     schemas["Text"]["format"] = "text"
     for content in ("QueryContent", "UserQueryContent"):
         schemas[content]["properties"]["predicate"]["format"] = "predicate"

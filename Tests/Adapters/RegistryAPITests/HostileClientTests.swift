@@ -24,6 +24,9 @@ struct HostileClientTests {
             "PUT", "/v1/devices/d/subscriptions/t",
             #"{"recordType":"A","filterGroup":[{"filters":[{"fieldName":"a","operator":"between","value":[1,2]}]}]}"#
         ), ("GET", "/v1/subscriptions?recordType=A&limit=2", ""), ("DELETE", "/v1/identities/i", ""),
+        ("GET", "/v1/campaigns?app=chat&before=9&limit=2", ""),
+        ("GET", "/v1/campaigns/chat/spring?from=2026-01-01T00:00:00Z&through=2026-01-02T00:00:00Z", ""),
+        ("POST", "/v1/opens", #"{"deviceId":"d","token":"ab12","receipts":["AQAHffgAAQIDBAUGBwgJCgsMDQ4PBGNoYXQ"]}"#),
         (
             "POST", "/database/1/iCloud.com.example.chat/production/public/subscriptions/modify?ckWebAuthToken=mei",
             #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"s","#

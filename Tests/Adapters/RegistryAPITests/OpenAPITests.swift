@@ -2,6 +2,7 @@ import HTTPServer
 import JSON
 import Metrics
 import Notifications
+import PushCore
 import PushTestKit
 import TestTraits
 import Testing
@@ -15,10 +16,13 @@ struct OpenAPITests {
     }
 
     private var routes: [Route] {
-        NativeAPI(
+        let credentials = CredentialGuard(requestsPerSecondMaximum: 1, logger: .silent)
+        let native = NativeAPI(
             configuration: RegistryServerConfiguration(host: "", port: 0, apps: [], accessKeys: []),
-            credentials: CredentialGuard(requestsPerSecondMaximum: 1, logger: .silent)
-        ).routes
+            credentials: credentials)
+        let opens = OpensAPI(receipts: .ofServers(with: .random()), credentials: credentials) { 0 }
+        // A browser's question is no operation of the document.
+        return native.routes + opens.routes.filter { $0.method != "OPTIONS" }
     }
 
     @Test("It tells of every route, by name, method, path and parameters, and of no other")

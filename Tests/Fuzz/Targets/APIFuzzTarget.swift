@@ -21,6 +21,9 @@ struct APIFuzzTarget: FuzzTarget {
     private static let nowMilliseconds: Int64 = 1_700_000_000_000
     private static let key = AccessKey(identifier: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
 
+    /// The key by which the receipt in the corpus was made.
+    private static let receiptKey = CourierKey(bytes: Array(repeating: 7, count: CourierKey.byteCount))
+
     /// The public half of the key that signed the request in the corpus.
     private static let publicKey = """
         -----BEGIN PUBLIC KEY-----
@@ -92,6 +95,9 @@ struct APIFuzzTarget: FuzzTarget {
             CognitoSyncAPI(
                 configuration: configuration, credentials: credentials, nowMilliseconds: { nowMilliseconds }),
             CourierAPI(tokens: courierTokens, credentials: credentials),
+            OpensAPI(
+                receipts: .ofServers(with: receiptKey ?? .random()), credentials: credentials,
+                nowMilliseconds: { nowMilliseconds }),
         ]
         let router = RequestRouter(
             apis: apis, lines: RequestLines(reading: RequestLine(context), writing: RequestLine(context)),

@@ -15,7 +15,8 @@ struct NativeAPI: ClientAPI {
     }
 
     var routes: [Route] {
-        ([document] + deviceRoutes + audienceRoutes + subscriptionRoutes + erasingRoutes).flatMap { route in
+        ([document] + deviceRoutes + audienceRoutes + subscriptionRoutes + campaignRoutes + erasingRoutes).flatMap {
+            route in
             // HEAD is GET without the body, which the server leaves out (RFC 9110, section 9.3.2).
             route.method == "GET" ? [route, Route(route.name, "HEAD", route.path.text, admit: route.admit)] : [route]
         }
@@ -110,6 +111,19 @@ struct NativeAPI: ClientAPI {
             route("getUserSubscription", "GET", user) { call throws(NativeProblem) in try call.getUserSubscription() },
             route("deleteUserSubscription", "DELETE", user) { call throws(NativeProblem) in
                 try call.deleteUserSubscription()
+            },
+        ]
+    }
+
+    private var campaignRoutes: [Route] {
+        [
+            route("listCampaigns", "GET", "/v1/campaigns", query: ["app", "before", "limit"]) {
+                call throws(NativeProblem) in
+                try call.listCampaigns()
+            },
+            route("getCampaign", "GET", "/v1/campaigns/{app}/{campaign}", query: ["from", "through"]) {
+                call throws(NativeProblem) in
+                try call.getCampaign()
             },
         ]
     }

@@ -1,3 +1,4 @@
+import HTTPServer
 import JSON
 import PushCore
 
@@ -33,6 +34,18 @@ struct NativeBody {
         try Self.refuseRepeatedMembers(of: value)
         self.object = object
         self.value = value
+    }
+
+    /// Refuses a request whose body says that it is no JSON.
+    static func requireJSON(_ request: HTTPRequest) throws(NativeProblem) {
+        for field in request.fields where field.name == "content-type" {
+            let type = field.value.prefix { $0 != ";" }.lowercased().split { $0 == " " || $0 == "\t" }
+            guard type == ["application/json"] else {
+                throw NativeProblem(
+                    .unsupportedMediaType,
+                    "The body is \"\(field.value.prefix(64))\"; it must be JSON: Content-Type: application/json.")
+            }
+        }
     }
 
     /// Readers differ in which of two equal members they take, so the meaning is undefined.

@@ -48,14 +48,7 @@ struct NativeHandler {
 
     /// The members of the body.
     func body(_ names: [String]) throws(NativeProblem) -> NativeBody {
-        for field in request.fields where field.name == "content-type" {
-            let type = field.value.prefix { $0 != ";" }.lowercased().split { $0 == " " || $0 == "\t" }
-            guard type == ["application/json"] else {
-                throw NativeProblem(
-                    .unsupportedMediaType,
-                    "The body is \"\(field.value.prefix(64))\"; it must be JSON: Content-Type: application/json.")
-            }
-        }
+        try NativeBody.requireJSON(request)
         return try NativeBody(request.body, names: names, parser: context.parser)
     }
 

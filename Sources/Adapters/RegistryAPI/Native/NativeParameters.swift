@@ -42,6 +42,7 @@ enum NativeParameters {
     private static func rule(of name: String) -> TextRule? {
         switch name {
         case "app": .app
+        case "campaign": .campaignName
         case "datasetName", "datasetsAfter": .datasetName
         case "identityId": .identity
         case "deviceId", "userId", "topic", "subscriptionId", "recordType": .name

@@ -4,6 +4,8 @@ import HTTPServer
 protocol ClientAPI: Sendable {
     /// The first segments of the paths that it answers for, whether there is a route or not.
     var firstSegments: [String] { get }
+    /// The second segment of those paths; nil for any.
+    var secondSegment: String? { get }
     /// The routes of the API.
     var routes: [Route] { get }
 
@@ -32,6 +34,14 @@ protocol ClientAPI: Sendable {
 }
 
 extension ClientAPI {
+    var secondSegment: String? { nil }
+
+    /// Whether it answers for a path with these segments.
+    func answers(for segments: [String]) -> Bool {
+        guard let first = segments.first, firstSegments.contains(first) else { return false }
+        return secondSegment == nil || segments.dropFirst().first == secondSegment
+    }
+
     /// Says that something is wrong which does not pass by itself.
     func refusal(_ status: Int, _ message: String) -> HTTPResponse {
         refusal(status, message, retryAfterSeconds: nil)

@@ -9,7 +9,8 @@ struct RequestRouter: HTTPHandler {
     /// The metrics of requests without a route.
     private let strays: RouteMetrics
 
-    /// Gathers the routes of the apis; the first api answers for paths that belong to none.
+    /// Gathers the routes of the apis; the first api answers for paths that belong to none, and a later one for those
+    /// that it takes from an earlier one.
     init(apis: [any ClientAPI], lines: RequestLines, metrics: RegistryAPIMetrics) {
         self.apis = apis
         self.lines = lines
@@ -84,7 +85,7 @@ struct RequestRouter: HTTPHandler {
     /// The refusal of a host that is not served is no exception: the page then learns that it asks by a wrong name. A
     /// page that got hold of the name ("DNS rebinding") is of the same origin as the host, and reads it in any case.
     func response(to refusal: HTTPRefusal, rawPath: String, fields: [HTTPField]) -> HTTPResponse {
-        let api = api(for: String(rawPath.dropFirst().prefix { $0 != "/" }))
+        let api = api(for: rawPath.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init))
         return api.completed(api.refusal(refusal.status, refusal.message), for: fields)
     }
 
@@ -121,9 +122,9 @@ struct RequestRouter: HTTPHandler {
         return route.admit(request, values)
     }
 
-    private func api(of request: HTTPRequest) -> any ClientAPI { api(for: request.target.segments.first ?? "") }
+    private func api(of request: HTTPRequest) -> any ClientAPI { api(for: request.target.segments) }
 
-    private func api(for firstSegment: String) -> any ClientAPI {
-        apis.first { $0.firstSegments.contains(firstSegment) } ?? apis[0]
+    private func api(for segments: [String]) -> any ClientAPI {
+        apis.last { $0.answers(for: segments) } ?? apis[0]
     }
 }

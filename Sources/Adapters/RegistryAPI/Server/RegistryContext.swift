@@ -149,6 +149,6 @@ final class RegistryHealth: Sendable {
     }
 }
 
-/// The registry's ports for the API: devices and subscriptions in one store.
-public typealias ServedRegistry = CourierRegistry & Registry & RegistryAdministration & CourierKeyRegistry
-    & SubscriptionRegistry
+/// The registry's ports for the API: devices, subscriptions and counts of campaigns in one store.
+public typealias ServedRegistry = CampaignRegistry & CourierRegistry & Registry & RegistryAdministration
+    & CourierKeyRegistry & SubscriptionRegistry

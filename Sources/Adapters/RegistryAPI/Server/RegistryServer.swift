@@ -55,12 +55,13 @@ public final class RegistryServer: Sendable {
         options.connectionsPerAddressMaximum =
             configuration.connectionsPerAddressMaximum > 0 ? configuration.connectionsPerAddressMaximum : nil
         options.trustedProxies = configuration.trustedProxies
-        let courierTokens: CourierTokens
+        let key: CourierKey
         do throws(RegistryError) {
-            courierTokens = try Self.courierTokens(registry)
+            key = try Self.key(of: registry)
         } catch {
             throw RegistryServerError(.unavailable, error.message)
         }
+        let courierTokens = CourierTokens(key)
         loops = try Self.makeLoops()
         let health = RegistryHealth()
         self.health = health
@@ -84,6 +85,7 @@ public final class RegistryServer: Sendable {
         let router = RequestRouter(
             apis: [
                 NativeAPI(configuration: configuration, credentials: credentials),
+                OpensAPI(receipts: .ofServers(with: key), credentials: credentials, nowMilliseconds: nowMilliseconds),
                 CloudKitAPI(
                     configuration: configuration, credentials: credentials, courierAddress: courierAddress,
                     nowMilliseconds: nowMilliseconds),
@@ -138,15 +140,15 @@ public final class RegistryServer: Sendable {
         Self.stop(loops)
     }
 
-    /// The tokens of clients that fetch their notifications, by the key of all servers of the registry.
+    /// The key that all servers of the registry share.
     ///
-    /// A read-only registry without a key has issued no tokens; a new random key recognises none.
-    private static func courierTokens(_ registry: any ServedRegistry) throws(RegistryError) -> CourierTokens {
+    /// A read-only registry without a key has issued no tokens and no receipts; a new random key recognises none.
+    private static func key(of registry: any ServedRegistry) throws(RegistryError) -> CourierKey {
         do throws(RegistryError) {
-            return CourierTokens(try registry.courierKey())
+            return try registry.courierKey()
         } catch {
             guard error.code == .readOnly else { throw error }
-            return CourierTokens(.random())
+            return .random()
         }
     }
 
