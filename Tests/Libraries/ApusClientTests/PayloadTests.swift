@@ -181,4 +181,23 @@ struct PayloadTests {
         }
         #expect(change.subscription.subscriptionID == "all" && change.subscription.databaseScope == .shared)
     }
+
+    @Test("The receipt of a campaign's push is found in every form, and is no member of the app's own")
+    func receipts() throws {
+        let shown = try Self.payload(#"{"aps":{"alert":"x"},"room":7,"apusReceipt":"AQ"}"#)
+        #expect(shown.receipt == "AQ" && shown.problems.isEmpty)
+        guard case .message(_, let data) = shown.event else {
+            Issue.record("\(shown.event)")
+            return
+        }
+        #expect(data == ["room": .integer(7)])
+        let flat = try PushPayload(userInfo: ["revision": "12", "apusReceipt": "AQ"])
+        #expect(flat.receipt == "AQ" && flat.event == .data(["revision": .text("12")]))
+        #expect(try Self.payload(Self.dataset(#""datasetName":"a""#)).receipt == nil)
+        #expect(try Self.payload(#"{"ck":{"qry":{"dbs":1,"fo":3,"rid":"r"}},"apusReceipt":"AQ"}"#).receipt == "AQ")
+        for wrong in ["7", "{}", #""""#, "\"\(String(repeating: "A", count: 601))\""] {
+            let payload = try Self.payload(#"{"apusReceipt":\#(wrong)}"#)
+            #expect(payload.receipt == nil && payload.problems.map(\.path) == ["apusReceipt"])
+        }
+    }
 }

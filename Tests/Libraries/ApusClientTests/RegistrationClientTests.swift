@@ -116,17 +116,42 @@ struct RegistrationClientTests {
         } throws: { ($0 as? RegistrationError)?.code == .notFound }
     }
 
+    @Test("Opened pushes are reported without an access token, and each counts once")
+    func opened() async throws {
+        let registry = try ServedRegistry()
+        defer { registry.server.stop() }
+        let address = DeviceAddress.apple(token: Data([0x00, 0xfc]), isSandbox: false)
+        try await Self.client(registry).register(Self.installation(), at: address)
+        let client = Self.client(registry) { _ in throw CancellationError() }
+        let receipts = [registry.receipt(1), registry.receipt(2, daysAgo: 91), "none", registry.receipt(1)]
+        #expect(
+            try await client.reportOpened(receipts, deviceID: "phone/1", at: address)
+                == [.counted, .expired, .invalid, .repeated])
+        #expect(
+            try await client.reportOpened([receipts[0]], deviceID: "phone/1", at: .firebase(token: "other"))
+                == [.unknownDevice])
+        let many = (0..<250).map { registry.receipt($0) }
+        let results = try await client.reportOpened(many, deviceID: "phone/1", at: address)
+        #expect(results.count == 250 && results.count { $0 == .counted } == 249 && results[1] == .repeated)
+        #expect(try await client.reportOpened([], deviceID: "phone/1", at: address) == [])
+        #expect(registry.shown("/v1/campaigns/chat/spring").body.contains(#""opened":250"#))
+        await #expect {
+            try await client.reportOpened(["a"], deviceID: "", at: address)
+        } throws: { ($0 as? RegistrationError)?.code == .invalid }
+    }
+
     /// A client whose answers a test says, and whose pauses are noted.
     private static func scripted(
-        _ answers: [(status: Int, retryAfter: String?, body: String)?], pauses: Pauses
+        _ answers: [(status: Int, retryAfter: String?, body: String)?], pauses: Pauses,
+        path: String = "devices/d/topics/a%2Fb", token: String? = "Bearer token"
     ) throws -> (RegistrationClient, requests: @Sendable () -> Int) {
         let url = try #require(URL(string: "https://push.example.com/relay/"))
         let sent = Counter()
         let client = RegistrationClient(
             url: url, settings: RetrySettings(), accessToken: { _ in "token" },
             exchange: { request in
-                #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer token")
-                #expect(request.url?.absoluteString == "https://push.example.com/relay/v1/devices/d/topics/a%2Fb")
+                #expect(request.value(forHTTPHeaderField: "Authorization") == token)
+                #expect(request.url?.absoluteString == "https://push.example.com/relay/v1/\(path)")
                 let index = sent.next()
                 guard let answer = answers[min(index, answers.count - 1)], let url = request.url else {
                     throw URLError(.notConnectedToInternet)
@@ -183,5 +208,24 @@ struct RegistrationClientTests {
             let error = error as? RegistrationError
             return error?.code == .unreachable && error?.status == nil && error?.detail.isEmpty == false
         }
+    }
+
+    @Test("A report of opened pushes is sent again as any request, and an answer in words to come is taken")
+    func retriedReport() async throws {
+        let address = DeviceAddress.firebase(token: "fcm:token")
+        let pauses = Pauses()
+        let (client, requests) = try Self.scripted(
+            [nil, (429, "2", ""), (503, nil, ""), (200, nil, #"{"results":["counted","new"],"more":1}"#)],
+            pauses: pauses, path: "opens", token: nil)
+        #expect(
+            try await client.reportOpened(["a", "b", "c"], deviceID: "d", at: address)
+                == [.counted, .invalid, .invalid])
+        #expect(requests() == 4 && pauses.all.count == 3)
+        let (refused, attempts) = try Self.scripted(
+            [(401, nil, "")], pauses: pauses, path: "opens", token: nil)
+        await #expect {
+            try await refused.reportOpened(["a"], deviceID: "d", at: address)
+        } throws: { ($0 as? RegistrationError)?.code == .unauthenticated }
+        #expect(attempts() == 1)
     }
 }

@@ -33,10 +33,15 @@ public enum PushEvent: Hashable, Sendable {
 /// Pushes may come late, twice, in another order, or not at all, and anybody may write to a simulator. So a push is a
 /// reason to ask the store, and never the truth itself.
 public struct PushPayload: Hashable, Sendable {
+    private static let receiptName = "apusReceipt"
+    private static let receiptBytesMaximum = 600
+
     /// What it says.
     public let event: PushEvent
     /// What the system shows, also of a push about a record; nil for a silent one.
     public let shown: ShownContent?
+    /// What `RegistrationClient.reportOpened` takes when the user opens the push; nil if nobody counts that.
+    public let receipt: String?
     /// What was wrong and has been left out; at most 16.
     public let problems: [PayloadProblem]
 
@@ -65,12 +70,16 @@ public struct PushPayload: Hashable, Sendable {
     private init(_ members: [String: PayloadValue], _ reader: inout FoundationReader) throws(PayloadError) {
         let payload = MemberReader(members: members, path: "")
         shown = ShownContent(payload, &reader)
+        receipt = payload.extra(Self.receiptName, "a text of 1 to \(Self.receiptBytesMaximum) bytes", &reader) {
+            value in
+            value.text.flatMap { (1...Self.receiptBytesMaximum).contains($0.utf8.count) ? $0 : nil }
+        }
         if let details = try Self.subscriptionDetails(payload, &reader) {
             event = try PushEvent.ofSubscription(details, &reader)
         } else if let dataset = Self.datasetMembers(payload) {
             event = try PushEvent.ofDataset(dataset, &reader)
         } else {
-            let data = members.filter { $0.key != "aps" }
+            let data = members.filter { $0.key != "aps" && $0.key != Self.receiptName }
             event = shown.map { .message($0, data: data) } ?? .data(data)
         }
         problems = reader.problems

@@ -91,6 +91,33 @@ public struct RegistrationClient: Sendable {
         try await send("PUT", ["devices", deviceID, "badge"], ["badge": badge])
     }
 
+    /// Reports that the user opened pushes, so that the backend sees how many were; each counts once.
+    ///
+    /// No access token is sent: the receipts and the address are the proof. A server of yours in front passes the
+    /// request on as it is.
+    ///
+    /// - Parameters:
+    ///   - receipts: `PushPayload.receipt` of each push.
+    ///   - deviceID: the installation.
+    ///   - address: where it is registered.
+    /// - Returns: what became of each receipt, in their order.
+    /// - Throws: `RegistrationError`, or `CancellationError`.
+    @discardableResult
+    public func reportOpened(
+        _ receipts: [String], deviceID: String, at address: DeviceAddress
+    ) async throws -> [OpenResult] {
+        var results: [OpenResult] = []
+        for body in OpenReportBody.bodies(deviceID: deviceID, address, receipts) {
+            let answer = try await send("POST", ["opens"], body, isProof: true)
+            // What a server does not say, or says in words to come, is no reason to report again.
+            let told = (try? JSONDecoder().decode(OpenReportAnswer.self, from: answer))?.results ?? []
+            results += body.receipts.indices.map { index in
+                told.indices.contains(index) ? OpenResult(rawValue: told[index]) ?? .invalid : .invalid
+            }
+        }
+        return results
+    }
+
     // MARK: Subscriptions
 
     /// Subscribes an installation to a dataset of its identity.
@@ -162,7 +189,19 @@ extension RegistrationClient {
         }
     }
 
-    private func send(_ method: String, _ names: [String], _ body: (any Encodable & Sendable)?) async throws {
+    /// Sends a request until it is answered, and gives the body of the answer.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - names: the segments of the path behind `/v1`.
+    ///   - body: the body, if there is one.
+    ///   - isProof: whether the body proves who sends it, so that no access token is needed.
+    /// - Returns: the body of the answer.
+    /// - Throws: `RegistrationError`, or `CancellationError`.
+    @discardableResult
+    private func send(
+        _ method: String, _ names: [String], _ body: (any Encodable & Sendable)?, isProof: Bool = false
+    ) async throws -> Data {
         let path = "/v1/" + names.map(Self.encoded).joined(separator: "/")
         let json = try body.map { try JSONEncoder().encode($0) }
         let call = RegistrationCall(name: "\(method) \(path)", answerSecondsMaximum: Self.answerSecondsMaximum)
@@ -170,12 +209,14 @@ extension RegistrationClient {
             throw call.error(.invalid, detail: "no address can be made of \(url.absoluteString)")
         }
         var machine = RetryStateMachine(settings)
-        var token = try await accessToken(call, isRefused: false)
+        var token = isProof ? nil : try await accessToken(call, isRefused: false)
         while true {
-            let (answer, detail) = try await attempt(call.request(method, target, token: token, json))
+            let (answer, body, detail) = try await attempt(call.request(method, target, token: token, json))
             switch machine.received(answer, random: Double.random(in: 0...1)) {
-            case .succeed: return
-            case .renewAccessToken: token = try await accessToken(call, isRefused: true)
+            case .succeed: return body
+            case .renewAccessToken:
+                guard !isProof else { throw call.error(.unauthenticated, answer, detail: detail) }
+                token = try await accessToken(call, isRefused: true)
             case .pause(let seconds): try await pause(seconds)
             case .fail(let code): throw call.error(code, answer, detail: detail)
             }
@@ -192,7 +233,9 @@ extension RegistrationClient {
         }
     }
 
-    private func attempt(_ request: URLRequest) async throws -> (answer: RetryStateMachine.Answer, detail: String) {
+    private func attempt(
+        _ request: URLRequest
+    ) async throws -> (answer: RetryStateMachine.Answer, body: Data, detail: String) {
         let body: Data
         let response: HTTPURLResponse?
         do {
@@ -200,13 +243,13 @@ extension RegistrationClient {
         } catch {
             // A cancelled task is no reason to try again.
             try Task.checkCancellation()
-            return (.none, error.localizedDescription)
+            return (.none, Data(), error.localizedDescription)
         }
-        guard let response else { return (.none, "the answer is not HTTP") }
+        guard let response else { return (.none, Data(), "the answer is not HTTP") }
         let problem = APIProblem(body)
         let seconds = response.value(forHTTPHeaderField: "Retry-After").flatMap(Int.init)
         return (
-            .status(response.statusCode, code: problem?.code, retryAfterSeconds: seconds),
+            .status(response.statusCode, code: problem?.code, retryAfterSeconds: seconds), body,
             problem?.detail ?? HTTPURLResponse.localizedString(forStatusCode: response.statusCode)
         )
     }
@@ -230,10 +273,10 @@ private struct RegistrationCall {
     let name: String
     let answerSecondsMaximum: Double
 
-    func request(_ method: String, _ url: URL, token: String, _ json: Data?) -> URLRequest {
+    func request(_ method: String, _ url: URL, token: String?, _ json: Data?) -> URLRequest {
         var request = URLRequest(url: url, timeoutInterval: answerSecondsMaximum)
         request.httpMethod = method
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         if let json {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
             request.httpBody = json

@@ -83,6 +83,14 @@ enum ArticleExamples {
         }
     }
 
+    static func opened(
+        _ payload: PushPayload, client: RegistrationClient, deviceID: String, address: DeviceAddress
+    ) async throws {
+        if let receipt = payload.receipt {
+            try await client.reportOpened([receipt], deviceID: deviceID, at: address)
+        }
+    }
+
     static func problems(_ json: Data, log: (String) -> Void) {
         do {
             let payload = try PushPayload(json: json)

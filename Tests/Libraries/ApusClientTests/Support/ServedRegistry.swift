@@ -4,8 +4,9 @@ import Metrics
 import Notifications
 import PushCore
 import PushTestKit
-import RegistryAPI
 import SQLiteRegistry
+
+@testable import RegistryAPI
 
 /// A new registry with its API, for the app `chat`.
 struct ServedRegistry {
@@ -17,6 +18,7 @@ struct ServedRegistry {
     /// A token for the app, to write.
     let accessToken: String
     private let folder: TemporaryFolder
+    private let mac: ReceiptAuthentication
 
     init() throws {
         folder = try TemporaryFolder()
@@ -26,6 +28,7 @@ struct ServedRegistry {
         try registry.saveToken(
             APIToken(name: "app", digest: token.digest, app: "chat", permission: .write, createdAtMilliseconds: 1))
         accessToken = token.revealed
+        mac = .ofServers(with: try registry.courierKey())
         server = try RegistryServer(
             configuration: RegistryServerConfiguration(
                 host: "127.0.0.1", port: 0,
@@ -34,6 +37,16 @@ struct ServedRegistry {
             metrics: MetricsRegistry(), logger: .silent)
         guard let url = URL(string: "http://127.0.0.1:\(server.port)") else { throw PrivateServerFailure("no address") }
         self.url = url
+    }
+
+    /// What a push of a campaign of the app has, now or days ago.
+    func receipt(_ number: Int, daysAgo: Int64 = 0) -> String {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let receipt = OpenReceipt(
+            campaign: CampaignKey(app: "chat", name: "spring"),
+            event: EventDigest(source: "/", identifier: "\(number)"),
+            hour: CampaignRules.hour(ofMilliseconds: now) - daysAgo * 24)
+        return receipt.text(mac: mac) ?? ""
     }
 
     /// What the API answers to a `GET`.
