@@ -25,6 +25,7 @@ struct Apus {
         WebhooksCommands.node,
         DeadLettersCommands.node,
         FanOutCommands.node,
+        CampaignCommands.node,
         .command(PauseCommand()),
         .command(ResumeCommand()),
         .command(RunCommand()),

@@ -3,8 +3,8 @@ public import PushCore
 import SQLiteRegistry
 
 /// All ports of a registry.
-public typealias RegistryStore = AuditRegistry & CourierRegistry & FanOutRegistry & QuotaRegistry & RegistryCopy.Store
-    & SchemaRegistry & WorkerReportRegistry
+public typealias RegistryStore = AuditRegistry & CampaignRegistry & CourierRegistry & FanOutRegistry & QuotaRegistry
+    & RegistryCopy.Store & SchemaRegistry & WorkerReportRegistry
 
 extension Configuration.RegistryLocation {
     /// Reads a command's operand: `sqlite:PATH`, `postgresql://…`, or `@FILE`, a file that holds one of these.

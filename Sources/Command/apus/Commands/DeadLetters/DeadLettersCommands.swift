@@ -66,8 +66,8 @@ enum DeadLettersCommands {
         filter.eventType = invocation.string(type)
         filter.eventSource = invocation.string(source)
         filter.eventIdentifier = invocation.string(eventID)
-        filter.sinceMilliseconds = try time(since, invocation)
-        filter.untilMilliseconds = try time(until, invocation)
+        filter.sinceMilliseconds = try invocation.moment(since)
+        filter.untilMilliseconds = try invocation.moment(until)
         let identifiers = invocation.operands
         guard identifiers.isEmpty || filter == DeadLetterFilter() else {
             throw .usage("give the IDs of letters, or options that select letters, but not both")
@@ -89,17 +89,6 @@ enum DeadLettersCommands {
             throw .usage("give the IDs of letters, options that select letters, or --all")
         }
         return selection
-    }
-
-    private static func time(
-        _ option: CommandOption, _ invocation: CommandInvocation
-    ) throws(CommandFailure) -> Int64? {
-        guard let text = invocation.string(option) else { return nil }
-        if let milliseconds = WallTime.milliseconds(text) { return milliseconds }
-        if let age = TimeSpan(text) { return WallClock.nowMilliseconds() - Int64(age.milliseconds) }
-        throw .usage(
-            "--\(option.name) takes a time such as 2026-01-31T12:00:00Z, or an age such as 90s, 15m or 48h, not "
-                + "'\(text)'")
     }
 
     // MARK: Doing it
