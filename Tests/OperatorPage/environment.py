@@ -1,9 +1,11 @@
 """What the page is tried on: a private broker, the APNs simulator, a registry with devices, and two workers."""
 
+import contextlib
 import datetime
 import json
 import os
 import secrets
+import sqlite3
 import subprocess
 import time
 import urllib.request
@@ -28,6 +30,10 @@ SLOW = "5107"
 THROTTLED_SHARE = 0.03
 AUDIENCE_COUNT, SLOW_MILLISECONDS = 8_000, 2_500
 PEOPLE_COUNT = 200
+# A campaign of some days, as it is in the registry: days and hours ago it was busy, on two platforms.
+CAMPAIGN = "spring sale"
+BUSY_HOURS_AGO = [72, 71, 70, 48, 26, 25, 24, 3, 2, 1, 0]
+APNS_NUMBER, GCM_NUMBER = 0, 2
 
 CONFIGURATION = """\
 [rabbitmq]
@@ -133,6 +139,7 @@ class Environment:
             "admin.trusted_proxies=127.0.0.1", "admin.operators=otto")
         self._start_proxy()
         self._register_hostile()
+        self._count_campaigns()
 
     def close(self):
         for process in reversed(self.processes):
@@ -204,6 +211,24 @@ class Environment:
         with urllib.request.urlopen(request, timeout=10) as answer:
             if answer.status not in (200, 201):
                 raise DemoFailure(f"registering {HOSTILE} answered {answer.status}")
+
+    def _count_campaigns(self):
+        """Counts of days that are over, which no event of today can make."""
+        hour = int(time.time()) // 3_600
+        rows = [(CAMPAIGN, hour - ago, platform, number * (100 - ago) * 40)
+                for ago in BUSY_HOURS_AGO for platform, number in ((APNS_NUMBER, 3), (GCM_NUMBER, 2))]
+        rows.append((HOSTILE, hour, APNS_NUMBER, 1))
+        # `with` of a connection only ends its transaction.
+        with contextlib.closing(sqlite3.connect(self.path("registry.db"), timeout=20)) as registry, registry:
+            for name in (CAMPAIGN, HOSTILE):
+                hours = [row[1] for row in rows if row[0] == name]
+                registry.execute("INSERT INTO campaign (app, name, first_hour, last_hour) VALUES ('chat', ?, ?, ?)",
+                                 (name, min(hours), max(hours)))
+            registry.executemany("""
+                INSERT INTO campaign_count (campaign, hour, platform, matched, accepted, token_dead, expired, coalesced,
+                    dead_lettered, opened)
+                SELECT number, ?2, ?3, ?4, ?4 * 95 / 100, ?4 * 2 / 100, ?4 / 100, 0, ?4 / 100, ?4 * 11 / 100
+                FROM campaign WHERE name = ?1""", rows)
 
     # Use
 

@@ -21,7 +21,8 @@ from processes import DemoFailure
 
 # The steps in their order: later ones use what earlier ones left.
 STEPS = [
-    ("collecting", acts.collect), ("Now", views.show_now), ("letter", acts.look_into_letter),
+    ("collecting", acts.collect), ("Now", views.show_now), ("campaigns", views.show_campaign),
+    ("letter", acts.look_into_letter),
     ("fan-out", acts.cancel_fan_out), ("purging", acts.purge_filtered), ("replaying", acts.replay_selected),
     ("test push", acts.send_test_push), ("pause", acts.pause), ("audit", acts.audit),
     ("hostile names", safety.show_hostile_names), ("other sites", safety.refuse_other_sites),

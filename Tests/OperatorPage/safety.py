@@ -28,7 +28,8 @@ def show_hostile_names(browser, report, environment):
         ("#/now", ".tile"), ("#/dead-letters", "td"), (f"#/find?kind=device&value={quoted}", ".device"),
         (f"#/find?kind=user&value={quoted}", ".device"), (f"#/find?kind=event&value={quoted}", "section"),
         (f"#/dead-letters?app={quoted}", ".summary b"), (f"#/dead-letters?eventId={quoted}", "td"),
-        (f"#/{quoted}/{quoted}", "h1"), ("#/audit", "td"),
+        (f"#/{quoted}/{quoted}", "h1"), ("#/audit", "td"), ("#/campaigns", "td"),
+        (f"#/campaigns/{quoted}?app=chat", ".tile"),
     ]
     with Tab(browser, report, environment.page) as tab:
         for route, loaded in routes:
@@ -39,6 +40,8 @@ def show_hostile_names(browser, report, environment):
                 report.problem(f"a name became an image in {route}")
         page = tab.open(f"#/find?kind=device&value={quoted}")
         expect(page.locator(".device h3")).to_contain_text(HOSTILE)
+        page = tab.open(f"#/campaigns/{quoted}?app=chat")
+        expect(page.locator("h1")).to_contain_text(HOSTILE)
         page = tab.open(f"#/dead-letters?eventId={quoted}")
         page.locator("tbody a.code").click()
         expect(page.locator("pre")).to_contain_text("<img src=x")

@@ -4,13 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 const web = new URL("../../Sources/C/COperatorPage/web/", import.meta.url);
-const { age, bytes, count, counted, dateTime, duration, localText, millisecondsOf, parseJSON, percent, prettyJSON,
-    rate } =
-    await import(new URL("format.js", web));
+const { age, bytes, count, counted, dateHour, dateTime, dateUTC, duration, localText, millisecondsOf, parseJSON,
+    percent, prettyJSON, rate, share, shortCount } = await import(new URL("format.js", web));
+const { added, countWords, timelineOf } = await import(new URL("campaigns.js", web));
 const { formatQuery, formatRoute, parseRoute } = await import(new URL("route.js", web));
 const { BACK_OFF_SECONDS_MAXIMUM, PollSchedule } = await import(new URL("poll.js", web));
 const { linePath, nearest, timeTicks, valueTicks } = await import(new URL("chart.js", web));
-const { filterWords, findings, progressWords, stateWords } = await import(new URL("words.js", web));
+const { CAMPAIGN_COUNTS, filterWords, findings, platformWords, progressWords, stateWords } =
+    await import(new URL("words.js", web));
 const { filterOf, shortId } = await import(new URL("letters.js", web));
 const { explainRequest } = await import(new URL("view-send.js", web));
 
@@ -71,6 +72,47 @@ test("Sizes and shares are rounded so that they do not lie", () => {
     assert.deepEqual([0, 0.999, 1, undefined].map(percent), ["0 %", "99 %", "100 %", "–"]);
 });
 
+test("A part of a whole never says 100 % of what is not whole, and may be more", () => {
+    assert.deepEqual([[0, 5], [1, 3], [29, 100], [9999, 10000], [7, 7], [8, 7], [1n, 2n], [0, 0]]
+        .map(([part, whole]) => share(part, whole)),
+    ["0.0 %", "33.3 %", "29.0 %", "99.9 %", "100 %", "114.2 %", "50.0 %", "–"]);
+    assert.deepEqual([0, 950, 1_250_000].map(shortCount), ["0", "950", "1.25M"]);
+});
+
+test("A campaign is summed by step for all platforms or one, and its chart has no gaps", () => {
+    const hour = 3_600_000;
+    const slice = (at, platform, accepted, opened) => ({ atMilliseconds: at * hour, platform, accepted, opened });
+    const answer = {
+        campaign: { firstMilliseconds: 48 * hour }, by: "hour", fromMilliseconds: 48 * hour,
+        throughMilliseconds: 52 * hour - 1,
+        slices: [slice(48, "APNS", 5, 1), slice(48, "GCM", 3, 0), slice(51, "GCM", 2, 2n)],
+    };
+    const all = timelineOf(answer);
+    assert.deepEqual(all.points.map((point) => point.atMilliseconds / hour), [47, 48, 49, 50, 51]);
+    assert.deepEqual(all.points.map(({ accepted }) => accepted), [0, 8, 0, 0, 2]);
+    assert.deepEqual(all.parts.map(({ accepted, opened, matched }) => [accepted, opened, matched]),
+        [[8, 1, 0], [2, 2, 0]]);
+    assert.equal(all.sums.accepted, 10);
+    const google = timelineOf(answer, "GCM");
+    assert.deepEqual([google.sums.accepted, google.sums.opened, google.parts.length], [5, 2, 2]);
+    const later = timelineOf({ ...answer, fromMilliseconds: 50 * hour }, "ADM");
+    assert.deepEqual([later.points.length, later.parts.length, later.sums], [2, 0, added()]);
+    const days = timelineOf({ ...answer, by: "day", fromMilliseconds: 50 * hour, campaign: { firstMilliseconds: 0 } });
+    assert.deepEqual(days.points.map((point) => point.atMilliseconds / hour), [48]);
+    assert.ok(timelineOf({ ...answer, throughMilliseconds: Number.MAX_SAFE_INTEGER }).points.length <= 1_000);
+});
+
+test("Counts of a campaign are told with the part that they are", () => {
+    const [matched, accepted, opened] = CAMPAIGN_COUNTS;
+    const counts = { matched: 1200, accepted: 1188, opened: 0 };
+    assert.deepEqual([matched, accepted, opened].map((each) => countWords(counts, each)),
+        [["1,200", ""], ["1,188", "99.0 %"], ["0", "0.0 %"]]);
+    assert.deepEqual(countWords({ matched: 0, accepted: 0 }, accepted), ["0", ""]);
+    assert.deepEqual(["WEB_PUSH", "new"].map(platformWords), ["Web Push", "new"]);
+    assert.equal(dateUTC(Date.UTC(2026, 10, 24, 23, 59)), "2026-11-24");
+    assert.equal(dateHour(Date.UTC(2026, 10, 24, 23)).length, "2026-11-24 23:00".length);
+});
+
 test("A moment survives the field that a person edits it in", () => {
     const moment = Date.UTC(2026, 10, 24, 21, 40, 5);
     assert.equal(millisecondsOf(localText(moment)), moment);
@@ -129,6 +171,8 @@ test("The value axis ends at a round number that holds every value", () => {
 test("The time axis has whole steps, no more than there is room for", () => {
     assert.deepEqual(timeTicks(1_000, 61_000, 3), [30_000, 60_000]);
     assert.ok(timeTicks(0, 1e12, 4).length > 0);
+    const quarter = 92 * 86_400_000;
+    assert.ok(timeTicks(0, quarter, 5).length <= 5);
 });
 
 test("A line has a gap where there is no value, and where no data came", () => {

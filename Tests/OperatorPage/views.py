@@ -1,5 +1,7 @@
 """Each view, in light, dark and on a phone; what polling does; the keyboard alone."""
 
+import json
+
 from playwright.sync_api import expect
 
 from browser import MODES, Tab
@@ -9,6 +11,9 @@ VIEWS = {
     "dead-letters": "#/dead-letters",
     "dead-letters-filter": "#/dead-letters?reason=no-token&app=chat",
     "fan-outs": "#/fan-outs",
+    "campaigns": "#/campaigns",
+    "campaign": "#/campaigns/spring%20sale?app=chat",
+    "campaign-days": "#/campaigns/spring%20sale?app=chat&by=day",
     "find": "#/find?kind=user&value=user-1",
     "send": "#/send?device=phone-1",
     "audit": "#/audit",
@@ -16,7 +21,7 @@ VIEWS = {
 # What tells that a view has its data.
 LOADED = {
     "now": ".tile", "dead-letters": "td", "dead-letters-filter": "td", "fan-outs": "td", "find": ".device",
-    "send": "form", "audit": "td",
+    "campaigns": "td", "campaign": ".plot path.line", "campaign-days": ".plot path.line", "send": "form", "audit": "td",
 }
 
 
@@ -57,6 +62,37 @@ def show_now(browser, report, environment):
         if chart.get_attribute("aria-label") == newest:
             report.problem("the arrow keys do not move along the chart")
     report.done("Now: two workers, why an app fails, the chart by keyboard")
+
+
+def show_campaign(browser, report, environment):
+    """A campaign's sums, its table and its chart say the same as the command, for all platforms and for one."""
+    known = json.loads(environment.apus("campaign", "show", "chat", "spring sale", "--by", "hour", "--json"))
+    shares = {share["platform"]: share for share in known["platforms"]}
+    with Tab(browser, report, environment.page) as tab:
+        page = tab.open("#/campaigns")
+        row = page.get_by_role("row").filter(has_text="spring sale")
+        expect(row).to_contain_text(f"{known['accepted']:,}")
+        row.get_by_role("link").click()
+        accepted = page.locator(".tile").filter(has=page.get_by_text("Accepted", exact=True)).locator("strong")
+        expect(accepted).to_have_text(f"{known['accepted']:,}")
+        hours = len({part["at"] for part in known["slices"]})
+        expect(page.get_by_role("region", name="Counts over time").locator("tbody tr")).to_have_count(hours)
+        page.get_by_role("combobox", name="Platform").select_option("GCM")
+        expect(accepted).to_have_text(f"{shares['GCM']['accepted']:,}")
+        chart = page.locator(".plot").first
+        chart.focus()
+        newest = chart.get_attribute("aria-label")
+        page.keyboard.press("Home")
+        if chart.get_attribute("aria-label") == newest or "Opened" not in newest:
+            report.problem(f"the chart of a campaign does not speak: {newest}")
+        page.get_by_role("combobox", name="Time").select_option("day")
+        expect(page.get_by_role("columnheader", name="Day of UTC")).to_be_visible()
+        expect(accepted).to_have_text(f"{shares['GCM']['accepted']:,}")
+        tab.expected = ["404"]
+        page = tab.open("#/campaigns/nothing?app=chat")
+        expect(page.locator(".empty")).to_contain_text("nothing")
+        expect(page.locator("#trouble")).to_be_empty()
+    report.done("campaigns: sums, hours, days, a platform, the chart by keyboard")
 
 
 def poll(browser, report, environment):

@@ -19,6 +19,9 @@ static const unsigned char api_js[] = {
 static const unsigned char app_js[] = {
 #embed "web/app.js"
 };
+static const unsigned char campaigns_js[] = {
+#embed "web/campaigns.js"
+};
 static const unsigned char chart_js[] = {
 #embed "web/chart.js"
 };
@@ -42,6 +45,12 @@ static const unsigned char route_js[] = {
 };
 static const unsigned char view_audit_js[] = {
 #embed "web/view-audit.js"
+};
+static const unsigned char view_campaign_js[] = {
+#embed "web/view-campaign.js"
+};
+static const unsigned char view_campaigns_js[] = {
+#embed "web/view-campaigns.js"
 };
 static const unsigned char view_fan_outs_js[] = {
 #embed "web/view-fan-outs.js"
@@ -74,6 +83,7 @@ static const struct apus_page_asset assets[] = {
     ASSET("icon.svg", "image/svg+xml", icon_svg),
     SCRIPT("api.js", api_js),
     SCRIPT("app.js", app_js),
+    SCRIPT("campaigns.js", campaigns_js),
     SCRIPT("chart.js", chart_js),
     SCRIPT("dialogs.js", dialogs_js),
     SCRIPT("dom.js", dom_js),
@@ -82,6 +92,8 @@ static const struct apus_page_asset assets[] = {
     SCRIPT("poll.js", poll_js),
     SCRIPT("route.js", route_js),
     SCRIPT("view-audit.js", view_audit_js),
+    SCRIPT("view-campaign.js", view_campaign_js),
+    SCRIPT("view-campaigns.js", view_campaigns_js),
     SCRIPT("view-fan-outs.js", view_fan_outs_js),
     SCRIPT("view-find.js", view_find_js),
     SCRIPT("view-letter.js", view_letter_js),

@@ -45,6 +45,8 @@ final class PageAPI: Sendable {
         Route(method: "GET", path: ["now"], role: .viewer) { api, _ in try await api.now() },
         Route(method: "GET", path: ["fan-outs"], role: .viewer) { try await $0.fanOuts($1) },
         Route(method: "POST", path: ["fan-outs", "*", "cancel"], role: .operator) { try await $0.cancelFanOut($1) },
+        Route(method: "GET", path: ["campaigns"], role: .viewer) { try await $0.campaigns($1) },
+        Route(method: "GET", path: ["campaigns", "show"], role: .viewer) { try await $0.campaign($1) },
         Route(method: "GET", path: ["dead-letters"], role: .viewer) { try await $0.deadLetters($1) },
         Route(method: "GET", path: ["dead-letters", "counts"], role: .viewer) { try await $0.deadLetterCounts($1) },
         Route(method: "POST", path: ["dead-letters", "collect"], role: .operator) { try await $0.collect($1) },

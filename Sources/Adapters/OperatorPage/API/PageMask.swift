@@ -3,8 +3,8 @@ import Notifications
 
 /// Hides what a page must not show: device tokens always, and the contents of payloads unless they may be shown.
 ///
-/// Of an event the attributes and the members that say whom it is for are shown, because that is what an operator
-/// looks for. Everything else in its data, such as the text of a notification or the fields of a record, is hidden.
+/// Of an event the attributes and the members that say whom and what it is for are shown, because that is what an
+/// operator looks for. Everything else in its data, such as the text of a notification or the fields of a record, is hidden.
 struct PageMask: Sendable {
     /// What stands for a hidden value.
     static let hidden = "•••"
@@ -15,7 +15,7 @@ struct PageMask: Sendable {
     private static let shownMembers: Set<String> = [
         "app", "topic", "deviceIds", "identityIds", "userIds", "deviceTokens", "identityPoolId", "identityId",
         "datasetName", "mergedDatasetNames", "syncCount", "deviceId", "recordType", "recordName", "database",
-        "zoneName", "ownerId",
+        "zoneName", "ownerId", "campaign",
     ]
 
     /// Whether the contents of payloads may be shown.

@@ -2,8 +2,8 @@ import EventLoop
 public import PushCore
 
 /// The ports of a registry that the page needs.
-public typealias PageRegistry = AuditRegistry & DeadLetterRegistry & FanOutRegistry & PauseRegistry & Registry
-    & SubscriptionRegistry & WorkerReportRegistry
+public typealias PageRegistry = AuditRegistry & CampaignRegistry & DeadLetterRegistry & FanOutRegistry & PauseRegistry
+    & Registry & SchemaRegistry & SubscriptionRegistry & WorkerReportRegistry
 
 /// The page's connection to the registry, on a loop of its own; it is opened when the page is first used.
 final class PageStore: Sendable {

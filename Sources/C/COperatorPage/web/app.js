@@ -7,6 +7,8 @@ import { age, timeOfDay } from "./format.js";
 import { PollSchedule } from "./poll.js";
 import { formatRoute, parseRoute } from "./route.js";
 import { AuditView } from "./view-audit.js";
+import { CampaignView } from "./view-campaign.js";
+import { CampaignsView } from "./view-campaigns.js";
 import { FanOutsView } from "./view-fan-outs.js";
 import { FindView } from "./view-find.js";
 import { LetterView } from "./view-letter.js";
@@ -18,6 +20,7 @@ const VIEWS = [
     { name: "now", title: "Now", View: NowView },
     { name: "dead-letters", title: "Dead letters", View: LettersView, Detail: LetterView },
     { name: "fan-outs", title: "Fan-outs", View: FanOutsView },
+    { name: "campaigns", title: "Campaigns", View: CampaignsView, Detail: CampaignView },
     { name: "find", title: "Find", View: FindView },
     { name: "send", title: "Send and explain", View: SendView },
     { name: "audit", title: "Audit", View: AuditView },
@@ -110,9 +113,14 @@ class Page {
         }
         this.view.route(route);
         this.loadedAt = null;
-        this.schedule = new PollSchedule(this.view.isPolled ? this.session.pollSeconds : 0);
+        this.schedule = new PollSchedule(this.view.isPolled ? this.#pollSeconds : 0);
         this.schedule.isHidden = document.hidden;
         this.reload();
+    }
+
+    /// A view may have data that changes slowly.
+    get #pollSeconds() {
+        return this.view.pollSeconds ?? this.session.pollSeconds;
     }
 
     /// Asks for the data of the view at once.
@@ -179,7 +187,7 @@ class Page {
             return;
         }
         const seconds = (Date.now() - this.loadedAt) / 1000;
-        const isOld = this.view.isPolled && (this.schedule.failures > 0 || seconds > 3 * this.session.pollSeconds);
+        const isOld = this.view.isPolled && (this.schedule.failures > 0 || seconds > 3 * this.#pollSeconds);
         freshness.className = `freshness ${isOld ? "old" : this.view.isPolled ? "live" : "still"}`;
         renew(freshness, this.view.isPolled
             ? `${isOld ? "Old" : "Live"} · ${age(seconds)} ago`

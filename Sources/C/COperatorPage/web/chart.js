@@ -21,8 +21,9 @@ export function valueTicks(maximum, count = TICKS_MAXIMUM) {
 
 /// Moments at whole steps between two, at most so many.
 export function timeTicks(from, to, count) {
-    const seconds = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
-    const step = 1000 * (seconds.find((each) => (to - from) / (each * 1000) <= count) ?? 86_400);
+    const seconds = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400, 172_800, 604_800,
+        1_209_600, 2_419_200];
+    const step = 1000 * (seconds.find((each) => (to - from) / (each * 1000) <= count) ?? seconds.at(-1));
     const ticks = [];
     for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) ticks.push(tick);
     return ticks;
@@ -55,11 +56,19 @@ export function nearest(points, moment) {
     return best;
 }
 
+function shortTime(moment) {
+    return timeOfDay(moment).slice(0, moment % 60_000 ? 8 : 5);
+}
+
 export class LineChart {
     /// - lines: {key, label, color: the number of a colour in style.css}.
-    /// - format: makes text of a value.
-    constructor({ title, lines, format, isFilled = false }) {
-        Object.assign(this, { title, lines, format, isFilled, points: [], intervalSeconds: 5, index: null, width: 0 });
+    /// - format: makes text of a value; formatTick: of one at the edge.
+    /// - formatMoment: makes text of a moment; formatTime: of one at the edge, `timeWidth` pixels wide.
+    /// - least: what the value axis holds in any case.
+    constructor({ title, lines, format, isFilled = false, formatTick = format, formatMoment = timeOfDay,
+        formatTime = shortTime, least = 0 }) {
+        Object.assign(this, { title, lines, format, isFilled, formatTick, formatMoment, formatTime, least,
+            timeWidth: TIME_WIDTH, points: [], intervalSeconds: 5, index: null, width: 0 });
         this.svg = s("svg", { height: HEIGHT, role: "img", tabindex: "0", class: "plot" });
         this.legend = h("ul", { class: "legend" });
         this.moment = h("span", { class: "moment" });
@@ -111,12 +120,12 @@ export class LineChart {
 
     #sentence(point) {
         const values = this.lines.map((line) => `${line.label} ${this.format(point[line.key])}`);
-        return `${timeOfDay(point.atMilliseconds)}: ${values.join(", ")}`;
+        return `${this.formatMoment(point.atMilliseconds)}: ${values.join(", ")}`;
     }
 
     #draw() {
         const shown = this.points[this.index ?? this.points.length - 1];
-        renew(this.moment, this.index === null || !shown ? "" : timeOfDay(shown.atMilliseconds));
+        renew(this.moment, this.index === null || !shown ? "" : this.formatMoment(shown.atMilliseconds));
         renew(this.legend, this.lines.map((line) => h("li", {},
             h("span", { class: `swatch color-${line.color}` }), `${line.label} `,
             h("b", {}, shown ? this.format(shown[line.key]) : "–"))));
@@ -134,7 +143,7 @@ export class LineChart {
         const first = this.points[0].atMilliseconds;
         const last = this.points.at(-1).atMilliseconds;
         const values = this.points.flatMap((point) => this.lines.map((line) => point[line.key] ?? 0));
-        const ticks = valueTicks(Math.max(...values));
+        const ticks = valueTicks(Math.max(this.least, ...values));
         const plotWidth = this.width - MARGIN.left - MARGIN.right;
         const bottom = HEIGHT - MARGIN.bottom;
         const x = (moment) => MARGIN.left + (plotWidth * (moment - first)) / (last - first || 1);
@@ -144,11 +153,11 @@ export class LineChart {
         return [
             ticks.map((tick) => [
                 s("line", { class: "grid", x1: MARGIN.left, x2: this.width - MARGIN.right, y1: y(tick), y2: y(tick) }),
-                s("text", { class: "value", x: MARGIN.left - 7, y: y(tick) + 4 }, this.format(tick)),
+                s("text", { class: "value", x: MARGIN.left - 7, y: y(tick) + 4 }, this.formatTick(tick)),
             ]),
             timeTicks(first, last, Math.max(2, Math.floor(plotWidth / LABEL_WIDTH))).map((tick) =>
-                s("text", { class: "time", x: Math.min(x(tick), this.width - TIME_WIDTH / 2), y: HEIGHT - 5 },
-                    timeOfDay(tick).slice(0, tick % 60_000 ? 8 : 5))),
+                s("text", { class: "time", x: Math.min(x(tick), this.width - this.timeWidth / 2), y: HEIGHT - 5 },
+                    this.formatTime(tick))),
             this.isFilled && this.#area(this.lines[0], x, y, bottom),
             [...this.lines].reverse().map((line) => s("path", {
                 class: `line color-${line.color}`, d: linePath(this.points, line.key, x, y, pause),

@@ -72,6 +72,18 @@ export function percent(share) {
     return share >= 1 ? "100 %" : `${Math.max(0, Math.floor(share * 100))} %`;
 }
 
+/// A part of a whole as a percentage with a decimal, rounded down: it says 100 % of what is whole alone.
+export function share(part, whole) {
+    if (!Number(whole)) return "–";
+    const tenths = Math.floor((Number(part) * 1000) / Number(whole));
+    return tenths === 1000 ? "100 %" : `${(tenths / 10).toFixed(1)} %`;
+}
+
+/// A count with few digits, for the edge of a chart: 1.25M.
+export function shortCount(number) {
+    return number.toLocaleString(LOCALE, { notation: "compact", maximumFractionDigits: 2 });
+}
+
 /// A moment as date and time of the reader's zone.
 export function dateTime(milliseconds) {
     if (milliseconds === undefined || milliseconds === null) return "–";
@@ -83,6 +95,16 @@ export function dateTime(milliseconds) {
 export function timeOfDay(milliseconds) {
     const date = new Date(Number(milliseconds));
     return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/// An hour as date and time of the reader's zone.
+export function dateHour(milliseconds) {
+    return dateTime(milliseconds).slice(0, 16);
+}
+
+/// The date of a moment in UTC: days are counted so, for all who look.
+export function dateUTC(milliseconds) {
+    return new Date(Number(milliseconds)).toISOString().slice(0, 10);
 }
 
 function two(number) {

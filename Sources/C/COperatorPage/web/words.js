@@ -12,6 +12,27 @@ export const OUTCOMES = [
     { key: "deadLettered", label: "Dead-lettered", color: 6 },
 ];
 
+/// What is counted of the pushes of a campaign, in the order in which it is shown; some are a part of another.
+export const CAMPAIGN_COUNTS = [
+    { key: "matched", label: "Matched" },
+    { key: "accepted", label: "Accepted", color: 1, of: "matched" },
+    { key: "opened", label: "Opened", color: 7, of: "accepted" },
+    { key: "tokenDead", label: "Token dead", color: 4 },
+    { key: "expired", label: "Expired", color: 5 },
+    { key: "coalesced", label: "Coalesced", color: 2 },
+    { key: "deadLettered", label: "Dead-lettered", color: 6 },
+];
+
+const PLATFORMS = {
+    APNS: "APNs", APNS_SANDBOX: "APNs, sandbox", GCM: "FCM", ADM: "ADM", WEB: "The registry's API",
+    WEB_PUSH: "Web Push",
+};
+
+/// The name of a platform; one that a newer server has is shown as it is.
+export function platformWords(platform) {
+    return PLATFORMS[platform] ?? String(platform);
+}
+
 const STATES = {
     ok: ["good", "OK"], ready: ["good", "Ready"], failing: ["bad", "Failing"], stale: ["warn", "No report"],
     unknown: ["warn", "Unknown"], paused: ["warn", "Paused"],
