@@ -47,28 +47,17 @@ enum CampaignCalls {
 
     /// Adds the campaigns of a sum, or their hours, and then its counts.
     static func add(_ tally: CampaignTally) -> [Call] {
-        let (spans, cells, columns) = (tally.spans, tally.cells, CampaignCell.storedColumns)
-        let names: [Parameter] = [.texts(spans.map(\.campaign.app)), .texts(spans.map(\.campaign.name))]
-        let hours: [Parameter] = [
-            .integers(spans.map(\.hours.lowerBound)), .integers(spans.map(\.hours.upperBound)),
-        ]
-        let span = "unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])"
+        let (cells, columns) = (tally.cells, CampaignCell.storedColumns)
         return [
             Call(
                 """
                 UPDATE campaign c
                 SET first_hour = least(c.first_hour, r.first_hour), last_hour = greatest(c.last_hour, r.last_hour)
-                FROM \(span) r(app, name, first_hour, last_hour)
+                FROM \(spanRows) r(app, name, first_hour, last_hour)
                 WHERE c.app = r.app AND c.name = r.name
                     AND (c.first_hour > r.first_hour OR c.last_hour < r.last_hour)
-                """, names + hours),
-            Call(
-                """
-                INSERT INTO campaign (app, name, first_hour, last_hour)
-                SELECT r.app, r.name, r.first_hour, r.last_hour
-                FROM \(span) WITH ORDINALITY r(app, name, first_hour, last_hour, k)
-                WHERE NOT EXISTS (SELECT FROM campaign c WHERE c.app = r.app AND c.name = r.name) ORDER BY r.k
-                """, names + hours),
+                """, parameters(tally.spans)),
+            addMissing(tally.spans),
             Call(
                 """
                 INSERT INTO campaign_count (campaign, \(columns.names()))
@@ -79,6 +68,26 @@ enum CampaignCalls {
                 ON CONFLICT (campaign, hour, platform) DO UPDATE SET \(CampaignCell.addition)
                 """,
                 [.texts(cells.map(\.campaign.app)), .texts(cells.map(\.campaign.name))] + columns.parameters(cells)),
+        ]
+    }
+
+    /// Adds those of the campaigns that are not there.
+    static func addMissing(_ spans: [CampaignSpan]) -> Call {
+        Call(
+            """
+            INSERT INTO campaign (app, name, first_hour, last_hour)
+            SELECT r.app, r.name, r.first_hour, r.last_hour
+            FROM \(spanRows) WITH ORDINALITY r(app, name, first_hour, last_hour, k)
+            WHERE NOT EXISTS (SELECT FROM campaign c WHERE c.app = r.app AND c.name = r.name) ORDER BY r.k
+            """, parameters(spans))
+    }
+
+    private static let spanRows = "unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])"
+
+    private static func parameters(_ spans: [CampaignSpan]) -> [Parameter] {
+        [
+            .texts(spans.map(\.campaign.app)), .texts(spans.map(\.campaign.name)),
+            .integers(spans.map(\.hours.lowerBound)), .integers(spans.map(\.hours.upperBound)),
         ]
     }
 

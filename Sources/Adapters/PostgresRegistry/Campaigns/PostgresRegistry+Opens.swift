@@ -63,7 +63,10 @@ extension PostgresRegistry {
                 CampaignCalls.lock, CampaignCalls.known(wanted), CampaignCalls.counts(of: wanted),
             ])
             replaced = Self.keepToMaximum(&tally, known: answers[1], counts: answers[2])
-            rows = try transaction.run(CampaignCalls.add(tally) + [OpenCalls.numbers(of: tally.campaigns)]).last ?? rows
+            // Their hours are noted with what counts: a report may turn out to be a repetition.
+            rows = try transaction.run([
+                CampaignCalls.addMissing(tally.spans), OpenCalls.numbers(of: tally.campaigns),
+            ])[1]
         }
         var numbers: [CampaignKey: Int64] = [:]
         for row in rows { numbers[CampaignKey(app: row.text(0), name: row.text(1))] = row.integer(2) }
