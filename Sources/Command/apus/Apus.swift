@@ -23,6 +23,7 @@ struct Apus {
         OutcomesCommands.node,
         .command(ExplainCommand()),
         WebhooksCommands.node,
+        .command(AnalyticsCommand()),
         DeadLettersCommands.node,
         FanOutCommands.node,
         CampaignCommands.node,

@@ -11,7 +11,7 @@ public struct BrokerRole: Hashable, Sendable {
         case topology
         /// `apus run`.
         case worker
-        /// A backend that receives outcomes, and `apus outcomes`.
+        /// A backend that receives outcomes, `apus outcomes` and `apus analytics`.
         case outcomes
         /// `apus webhooks`.
         case webhooks
@@ -60,7 +60,7 @@ public struct BrokerRole: Hashable, Sendable {
                 needs: workQueues.map { .read(queue: $0) } + [.read(queue: names.fanout), .write(exchange: "")]
                     + (topology.publishesOutcomes ? [.write(exchange: names.outcomes)] : [])),
             BrokerRole(
-                name: .outcomes, purpose: "receives outcomes: apus outcomes, a backend",
+                name: .outcomes, purpose: "receives outcomes: apus outcomes, apus analytics, a backend",
                 configure: prefix + "outcomes\\..+$", write: prefix + "outcomes\\..+$",
                 read: prefix + "outcomes(\\..+)?$",
                 needs: [.configureQueue("\(names.outcomes).tail-check")]),

@@ -13,23 +13,42 @@ extension Topology {
         }
     }
 
-    /// Whether a queue is there; one that the user may not look at counts as there.
+    /// Finds the queues of webhooks that are not there; the role `webhooks` suffices.
     ///
-    /// - Parameters:
-    ///   - queue: its name.
-    ///   - configuration: where the broker is; its namespace does not matter.
-    /// - Returns: whether it is there.
+    /// - Parameter configuration: where the broker is; its namespace does not matter.
+    /// - Returns: the names of the missing queues, in order; those that the user may not look at count as there.
     /// - Throws: `ChangeQueueError` if the broker cannot be used.
-    public func isThere(
-        _ queue: String, at configuration: BrokerConfiguration
-    ) async throws(ChangeQueueError) -> Bool {
+    public func findMissingWebhooks(
+        at configuration: BrokerConfiguration
+    ) async throws(ChangeQueueError) -> [String] {
+        try await Self.findMissing(webhookQueues, at: configuration)
+    }
+
+    /// Finds out whether the queue of outcomes that are counted is missing; the role `outcomes` suffices.
+    ///
+    /// - Parameter configuration: where the broker is; its namespace does not matter.
+    /// - Returns: its name if it is missing; none as well if outcomes are not counted.
+    /// - Throws: `ChangeQueueError` if the broker cannot be used.
+    public func findMissingAnalytics(
+        at configuration: BrokerConfiguration
+    ) async throws(ChangeQueueError) -> [String] {
+        try await Self.findMissing(analyticsQueues, at: configuration)
+    }
+
+    private static func findMissing(
+        _ queues: [TopologyObject], at configuration: BrokerConfiguration
+    ) async throws(ChangeQueueError) -> [String] {
         try await configuration.withSession(purpose: "topology") { session in
-            do throws(AMQPError) {
-                return try session.queueStatus(queue) != nil
-            } catch {
-                guard error.code == .refused, !session.isClosed else { throw error }
-                return true
-            }
+            try queues.map(\.name).filter { name in try isMissing(name, session) }
+        }
+    }
+
+    private static func isMissing(_ queue: String, _ session: AMQPSession) throws(AMQPError) -> Bool {
+        do throws(AMQPError) {
+            return try session.queueStatus(queue) == nil
+        } catch {
+            guard error.code == .refused, !session.isClosed else { throw error }
+            return false
         }
     }
 }

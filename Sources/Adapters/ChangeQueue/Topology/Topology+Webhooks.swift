@@ -55,26 +55,4 @@ extension Topology {
     /// The pattern of the routing keys `OUTCOME.EVENT-TYPE.APP`: an event type has two words, and an app's name with
     /// dots has several, which match themselves alone.
     private static func outcomes(of webhook: WebhookQueue) -> String { "*.*.*.\(webhook.app)" }
-
-    /// Finds the queues of webhooks that are not there; the role `webhooks` suffices.
-    ///
-    /// - Parameter configuration: where the broker is; its namespace does not matter.
-    /// - Returns: the names of the missing queues, in order; those that the user may not look at count as there.
-    /// - Throws: `ChangeQueueError` if the broker cannot be used.
-    public func findMissingWebhooks(
-        at configuration: BrokerConfiguration
-    ) async throws(ChangeQueueError) -> [String] {
-        try await configuration.withSession(purpose: "topology") { session in
-            try webhookQueues.map(\.name).filter { name in try Self.isMissing(name, session) }
-        }
-    }
-
-    private static func isMissing(_ queue: String, _ session: AMQPSession) throws(AMQPError) -> Bool {
-        do throws(AMQPError) {
-            return try session.queueStatus(queue) == nil
-        } catch {
-            guard error.code == .refused, !session.isClosed else { throw error }
-            return false
-        }
-    }
 }

@@ -100,7 +100,7 @@ public struct Topology: Hashable, Sendable {
     }
 
     /// The queue of the outcomes that are counted; a full one drops the oldest, so that it never refuses an outcome.
-    private var analyticsQueues: [TopologyObject] {
+    var analyticsQueues: [TopologyObject] {
         guard let maximum = analyticsMessagesMaximum else { return [] }
         return [
             queue(

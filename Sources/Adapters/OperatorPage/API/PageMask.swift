@@ -4,7 +4,8 @@ import Notifications
 /// Hides what a page must not show: device tokens always, and the contents of payloads unless they may be shown.
 ///
 /// Of an event the attributes and the members that say whom and what it is for are shown, because that is what an
-/// operator looks for. Everything else in its data, such as the text of a notification or the fields of a record, is hidden.
+/// operator looks for. Everything else in its data, such as the text of a notification or the fields of a record, is
+/// hidden.
 struct PageMask: Sendable {
     /// What stands for a hidden value.
     static let hidden = "•••"

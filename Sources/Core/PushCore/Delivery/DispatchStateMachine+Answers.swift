@@ -70,7 +70,7 @@ extension DispatchStateMachine {
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushEnded(app: app)
         let ending = settle(disposition, result.outcome, push, work, into: &actions)
         if case .answered(let answer) = result.outcome, let successor = answer.successor {
-            actions.deadTokens.append(deadToken(of: push, work, since: nil, successor: successor))
+            remove(deadToken(of: push, work, since: nil, successor: successor), of: push, work, into: &actions)
         }
         let isSent = jobs.modify(push.job) { job in
             job.pushesOut -= 1
@@ -159,7 +159,7 @@ extension DispatchStateMachine {
         case .tokenDead(let since):
             noteGoodToken(push, work)
             end(app: app) { $0.tokenDead += 1 }
-            actions.deadTokens.append(deadToken(of: push, work, since: since))
+            remove(deadToken(of: push, work, since: since), of: push, work, into: &actions)
             guard case .answered(let answer) = outcome else { return .tokenDead(reason: "") }
             return .tokenDead(reason: answer.reason)
         case .tokenRejected(let reason):
@@ -205,10 +205,22 @@ extension DispatchStateMachine {
             return .tokenDead(reason: reason)
         case .prune:
             end(app: app) { $0.tokenDead += 1 }
-            actions.deadTokens.append(deadToken(of: push, work, since: nil))
+            remove(deadToken(of: push, work, since: nil), of: push, work, into: &actions)
             return .tokenDead(reason: reason)
         case .deferPush: return retry(push.device, work, app: app, .suspectConfiguration)
         }
+    }
+
+    /// Has a dead token removed from the registry: when its job has ended, if a backend is to hear of it.
+    ///
+    /// Otherwise a worker that is killed before it has told would not find the device again.
+    private mutating func remove(
+        _ token: DeadToken, of push: Push, _ work: DispatchJob, into actions: inout DispatchActions
+    ) {
+        guard work.renderings[push.rendering].app.outcomes.contains(.tokenDead) else {
+            return actions.deadTokens.append(token)
+        }
+        jobs.modify(push.job) { $0.deadTokens.append(token) }
     }
 
     /// A push is to be tried again, if it has the time and the attempts.

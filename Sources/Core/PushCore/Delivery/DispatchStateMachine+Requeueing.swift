@@ -219,6 +219,7 @@ extension DispatchStateMachine {
 
     private mutating func settle(_ job: Job, into actions: inout DispatchActions) {
         let work = job.work
+        actions.deadTokens += job.deadTokens
         if let app = job.backlogApp { health.deliveriesSettled(work.tags.count, app: app, at: latest.monotonic) }
         var rejection = job.rejection
         if let number = job.group {

@@ -30,6 +30,8 @@ public struct DispatchStateMachine: Sendable {
         var failures: [Failure] = []
         /// The pushes that have ended, as far as the backend wants to hear of them; published with the last of them.
         var endedPushes: [EndedPush] = []
+        /// The tokens that are dead, as far as the backend wants to hear of them; removed when it has been told.
+        var deadTokens: [DeadToken] = []
         /// The parts of the page that it is one of; nil if it is the whole of it.
         var group: UInt64?
         /// The app under which its deliveries are counted; nil if they are not.

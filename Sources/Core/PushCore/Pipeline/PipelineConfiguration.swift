@@ -8,16 +8,20 @@ public struct PipelineConfiguration: Sendable {
         public var routes: [AppRoute]
         /// Its identity pools.
         public var identityPoolIDs: [String]
+        /// Whether its devices report opened pushes of campaigns.
+        public var reportsOpens: Bool
 
         /// Creates an app.
         ///
         /// - Parameters:
         ///   - routes: its routes, at least one, that for APNs first.
         ///   - identityPoolIDs: its identity pools.
-        public init(routes: [AppRoute], identityPoolIDs: [String]) {
+        ///   - reportsOpens: whether its devices report opened pushes of campaigns.
+        public init(routes: [AppRoute], identityPoolIDs: [String], reportsOpens: Bool = false) {
             precondition(!routes.isEmpty, "an app has a route, whether or not it leads anywhere")
             self.routes = routes
             self.identityPoolIDs = identityPoolIDs
+            self.reportsOpens = reportsOpens
         }
 
         /// Creates an app that uses no further push service.
@@ -39,6 +43,8 @@ public struct PipelineConfiguration: Sendable {
     public var limits: DispatchLimits
     /// How long to wait before the registry is asked again, and before a refused message is published again.
     public var repeatDelayNanoseconds: UInt64 = 1_000_000_000
+    /// Proves the receipts in pushes of campaigns; nil if no app reports opened pushes.
+    public var receipts: ReceiptAuthentication?
 
     /// Creates a configuration.
     public init(

@@ -78,7 +78,7 @@ public struct PipelineMachine {
     ///   - planner: the number of this worker among the planners of large fan-outs; not 0.
     public init(configuration: PipelineConfiguration, planner: Int64) {
         self.configuration = configuration
-        renderer = ContentRenderer(apps: configuration.apps)
+        renderer = ContentRenderer(apps: configuration.apps, receipts: configuration.receipts)
         areOutcomesWanted = configuration.routes.contains { !$0.outcomes.isEmpty }
         pending = PendingRequests(repeatDelayNanoseconds: configuration.repeatDelayNanoseconds)
         serving = FanOutServing(
@@ -176,6 +176,7 @@ public struct PipelineMachine {
     ///
     /// The first tick asks for the pauses, and the next one begins to read the subscriptions to records.
     public mutating func tick(at now: Moment) {
+        renderer.hour = CampaignRules.hour(ofMilliseconds: now.wall.milliseconds)
         pending.tick(at: now.monotonic, into: &actions.notices)
         askForPauses(at: now)
         if hasReadPauses, !hasReadSubscriptions, pending.retryAt == nil, !pending.contains({ $0 == .subscriptions }),

@@ -77,14 +77,6 @@ public enum CampaignRules {
     public static let pushMemoryHours: Int64 = 72
     /// How many campaigns an app can have.
     public static let campaignsPerAppMaximum = 10_000
-    /// The hour of a time, in whole hours since 1970; a time that no clock has is the nearest hour that there can be.
-    ///
-    /// - Parameter milliseconds: the time, in milliseconds since 1970.
-    /// - Returns: the hour, from 0 to 2^31 - 1.
-    public static func hour(ofMilliseconds milliseconds: Int64) -> Int64 {
-        min(max(0, milliseconds / 3_600_000), Int64(Int32.max))
-    }
-
     /// The name that further campaigns of an app are counted under.
     public static let overflowName = "other:"
 

@@ -8,14 +8,22 @@ public struct ContentRenderer {
     private let routes: [AppRoute]
     private let appByName: [String: Int]
     private let knownPoolIDs: Set<String>
+    private let receipts: ReceiptAuthentication?
+    /// The member of a payload that holds a receipt.
+    private static let receiptKey = "apusReceipt"
+    /// The present hour, in whole hours since 1970: when receipts are issued.
+    var hour: Int64 = 0
     /// By route.
     private var builders: [any ContentBuilder]
 
     /// Creates a renderer.
     ///
-    /// - Parameter apps: the apps.
-    public init(apps: [PipelineConfiguration.App]) {
+    /// - Parameters:
+    ///   - apps: the apps.
+    ///   - receipts: proves the receipts in pushes of campaigns; nil for none.
+    public init(apps: [PipelineConfiguration.App], receipts: ReceiptAuthentication? = nil) {
         self.apps = apps
+        self.receipts = receipts
         let routes = apps.routes
         self.routes = routes
         appByName = Dictionary(
@@ -158,7 +166,29 @@ public struct ContentRenderer {
         case .push(let push):
             var (notification, options) = push.content(for: routes[route].service)
             if options.expirationSeconds != 0 { options.expirationSeconds = expirationSeconds }
-            return try builders[route].content(of: notification, options: options)
+            let isShown = (options.pushType ?? NotificationRules.pushType(of: notification)) == .alert
+            guard isShown, let receipt = receipt(of: push, event) else {
+                return try builders[route].content(of: notification, options: options)
+            }
+            let plain = notification
+            notification.customData.append(receipt)
+            do throws(EventRejection) {
+                return try builders[route].content(of: notification, options: options)
+            } catch {
+                // The push goes before its count: without the receipt it may be small enough.
+                return try builders[route].content(of: plain, options: options)
+            }
         }
+    }
+
+    /// The receipt that a push carries, if it is of a campaign and its app's devices report opened pushes.
+    private func receipt(of push: RequestedPush, _ event: ChangeEvent) -> CustomDatum? {
+        guard let receipts, let campaign = push.campaign, let app = appByName[push.app], apps[app].reportsOpens
+        else { return nil }
+        let receipt = OpenReceipt(
+            campaign: CampaignKey(app: push.app, name: campaign),
+            event: EventDigest(source: event.source, identifier: event.identifier), hour: hour)
+        guard let text = receipt.text(mac: receipts) else { return nil }
+        return CustomDatum(key: Self.receiptKey, value: RawJSON(validated: Array("\"\(text)\"".utf8)))
     }
 }

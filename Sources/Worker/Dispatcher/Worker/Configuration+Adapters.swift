@@ -89,6 +89,15 @@ extension Configuration {
             logger: logger, metrics: metrics, nowMilliseconds: { WallClock.nowMilliseconds() })
     }
 
+    /// The secret that proves receipts, of the registry; nil if no app's devices report opened pushes.
+    ///
+    /// - Throws: `RegistryError` if the registry cannot be used.
+    func receiptAuthentication() throws(RegistryError) -> ReceiptAuthentication? {
+        guard apps.contains(where: \.reportsOpens) else { return nil }
+        let key = try registry.open(mode: .readWrite).courierKey()
+        return ReceiptAuthentication(key) { message, key in MessageAuthentication.code(of: message, key: key) }
+    }
+
     private func openPipeline() throws(RegistryError) -> sending any PipelineRegistry {
         try registry.open(mode: .readWrite, sqlite: { $0 }, postgres: { $0 })
     }

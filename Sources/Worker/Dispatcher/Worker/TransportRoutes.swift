@@ -57,7 +57,8 @@ struct TransportRoutes {
             if app.fcm != nil { add(.fcm, .gcm, fcm.popFirst()) }
             if app.adm != nil { add(.adm, .adm, adm.popFirst()) }
             if app.webPush != nil { add(.webPush, .webPush, webPush.popFirst()) }
-            return PipelineConfiguration.App(routes: routes, identityPoolIDs: app.identityPools)
+            return PipelineConfiguration.App(
+                routes: routes, identityPoolIDs: app.identityPools, reportsOpens: app.reportsOpens)
         }
     }
 }

@@ -53,14 +53,8 @@ public final class WebhookHost: Sendable {
     /// - Throws: `WorkerError` if the address cannot be had, or a queue is missing.
     public func start() async throws(WorkerError) {
         let (configuration, run) = state.withLock { ($0.loaded.configuration, $0.run) }
-        if let listen {
-            do {
-                let server = try AdminServer(
-                    host: listen.host, port: listen.port, names: configuration.admin.hosts, routes: adminRoutes)
-                admin.withLock { $0 = server }
-                logger.log(.info, "admin.listening", [.field("port", Int(server.port))])
-            } catch { throw WorkerError(.unavailable, "\(error)") }
-        }
+        let server = try configuration.adminServer(at: listen, adminRoutes, logger)
+        admin.withLock { $0 = server }
         try await prepareQueues(configuration)
         run.start()
         logStart(configuration)
@@ -112,20 +106,8 @@ public final class WebhookHost: Sendable {
     }
 
     private func prepareQueues(_ configuration: Configuration) async throws(WorkerError) {
-        let missing: [String]
-        do throws(ChangeQueueError) {
-            let broker = try configuration.broker(purpose: "topology")
-            if configuration.worker.declaresTopology { _ = try await configuration.topology.apply(to: broker) }
-            missing = try await configuration.topology.findMissingWebhooks(at: broker)
-        } catch {
-            if error.code == .unavailable {
-                return logger.log(.warning, "webhooks.broker.away", [.field("reason", error.message)])
-            }
-            throw WorkerError(starting: error)
-        }
-        guard missing.isEmpty else {
-            throw WorkerError(
-                .configuration, "RabbitMQ lacks \(missing.joined(separator: ", ")); run `apus topology apply` first")
+        try await configuration.prepareOutcomeQueues(logger) { (topology, broker) throws(ChangeQueueError) in
+            try await topology.findMissingWebhooks(at: broker)
         }
     }
 

@@ -49,6 +49,8 @@ final class Worker: Sendable {
             let apns = try configuration.apnsClient()
             try configuration.requireServiceAccounts()
             let webPush = try configuration.webPushClient()
+            var pipeline = configuration.pipeline
+            pipeline.receipts = try configuration.receiptAuthentication()
             let registry = RegistryMetrics(metrics)
             registryReads = try configuration.lookUpClients(logger: logger, metrics: registry)
             do {
@@ -70,7 +72,7 @@ final class Worker: Sendable {
                 source: consumer, publisher: publisher, transport: push.transport, registryReads: registryReads,
                 registryWrites: registryWrites, tracing: tracing, now: { SystemClocks.now() })
             dispatch = Dispatch(
-                loop: loop, configuration: configuration.pipeline, parts: parts, metrics: metrics, logger: logger)
+                loop: loop, configuration: pipeline, parts: parts, metrics: metrics, logger: logger)
         } catch {
             throw WorkerError(starting: error)
         }

@@ -59,6 +59,17 @@ struct OutcomeTests {
         #expect(actions.settles.count == 1 && actions.outcomesPublished == 2 && machine.jobCount == 0)
     }
 
+    @Test("A dead token is removed when its backend has been told, and at once if nobody is to be told")
+    mutating func deadToken() throws {
+        let sends = send(to: ["a"])
+        answer(sends[0], 410, "Unregistered")
+        #expect(actions.deadTokens.isEmpty, "a killed worker must find the device again")
+        machine.publishEnded(try #require(takePublishes().first).identifier, .confirmed, into: &actions)
+        #expect(actions.deadTokens.map(\.token.bytes) == [Array("a".utf8)] && actions.settles.count == 1)
+        answer(send(to: ["b"], hearing: .accepted, number: 2)[0], 410, "Unregistered")
+        #expect(actions.deadTokens.map(\.token.bytes) == [Array("a".utf8), Array("b".utf8)])
+    }
+
     @Test("The body has the event, and for each push its device, service, identifier, reason and end")
     mutating func body() throws {
         milliseconds = 5_000

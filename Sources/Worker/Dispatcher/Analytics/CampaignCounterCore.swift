@@ -1,0 +1,131 @@
+import Essentials
+import EventLoop
+import Metrics
+import Notifications
+import PushCore
+import Synchronization
+
+/// The part of the counter that lives on the loop of the registry.
+///
+/// Outcomes that come while the registry is busy are counted together, in one transaction.
+final class CampaignCounterCore {
+    private static let pushesAtOnceMaximum = 5_000
+    private static let retryNanoseconds: UInt64 = 1_000_000_000
+    private static let forgetNanoseconds: UInt64 = 3_600_000_000_000
+    private static let rowsForgottenAtOnce = 5_000
+
+    private let registry: any CountingRegistry
+    private let loop: EventLoop
+    private let retentionHours: Int64
+    private let health: CampaignHealth
+    private let metrics: CampaignMetrics
+    private let logger: Logger
+    private let settle: ([DeliveryTag]) -> Void
+    private var waiting: [(tag: DeliveryTag, pushes: [CampaignPush])] = []
+    private var countTimer: EventLoop.Timer?
+    private var forgetTimer: EventLoop.Timer?
+
+    init(
+        registry: any CountingRegistry, loop: EventLoop, retentionHours: Int64, health: CampaignHealth,
+        metrics: CampaignMetrics, logger: Logger, settle: @escaping ([DeliveryTag]) -> Void
+    ) {
+        self.registry = registry
+        self.loop = loop
+        self.retentionHours = retentionHours
+        self.health = health
+        self.metrics = metrics
+        self.logger = logger
+        self.settle = settle
+    }
+
+    func start() { forget() }
+
+    func stop() {
+        for timer in [countTimer, forgetTimer] { if let timer { loop.cancel(timer) } }
+        waiting = []
+    }
+
+    // MARK: Counting
+
+    /// Unacknowledged outcomes of an earlier connection come again.
+    func connectionBegan() { waiting = [] }
+
+    func received(_ deliveries: [Delivery]) {
+        for delivery in deliveries {
+            do {
+                waiting.append((delivery.tag, try OutcomeReport(delivery.message).campaignPushes))
+            } catch {
+                metrics.unreadable.add(1)
+                logger.log(.warning, "campaigns.unreadable", [.field("reason", "\(error)")])
+                waiting.append((delivery.tag, []))
+            }
+        }
+        countSoon(afterNanoseconds: 0)
+    }
+
+    private func countSoon(afterNanoseconds delay: UInt64) {
+        guard countTimer == nil, !waiting.isEmpty else { return }
+        // What arrives before the timer is due is counted along.
+        countTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in
+            self?.countTimer = nil
+            self?.count()
+        }
+    }
+
+    private func count() {
+        guard !waiting.isEmpty else { return }
+        var tags: [DeliveryTag] = []
+        var pushes: [CampaignPush] = []
+        for (tag, told) in waiting {
+            if !tags.isEmpty, pushes.count + told.count > Self.pushesAtOnceMaximum { break }
+            tags.append(tag)
+            pushes += told
+        }
+        do throws(RegistryError) {
+            if !pushes.isEmpty {
+                let counted = try registry.countPushes(pushes, nowMilliseconds: WallClock.nowMilliseconds())
+                metrics.counted.add(counted)
+                let told = pushes.reduce(0) { $0 + $1.endings.rawValue.nonzeroBitCount }
+                metrics.repeated.add(told - counted)
+            }
+        } catch {
+            failed(error)
+            return countSoon(afterNanoseconds: Self.retryNanoseconds)
+        }
+        recovered()
+        waiting.removeFirst(tags.count)
+        settle(tags)
+        countSoon(afterNanoseconds: 0)
+    }
+
+    private func failed(_ error: RegistryError) {
+        let isNew = health.registry.withLock { problem in
+            defer { problem = error.message }
+            return problem != error.message
+        }
+        if isNew { logger.log(.error, "campaigns.registry.failed", [.field("reason", error.message)]) }
+    }
+
+    private func recovered() {
+        let had = health.registry.withLock { problem in
+            defer { problem = nil }
+            return problem != nil
+        }
+        if had { logger.log(.info, "campaigns.registry.recovered", []) }
+    }
+
+    // MARK: Forgetting
+
+    /// Removes what is too old, a part at a time so that counting goes on between.
+    private func forget() {
+        let hour = CampaignRules.hour(ofMilliseconds: WallClock.nowMilliseconds())
+        var delay = Self.forgetNanoseconds
+        do throws(RegistryError) {
+            let removed = try registry.forgetCampaigns(
+                before: hour - retentionHours, pushesBefore: hour - CampaignRules.pushMemoryHours,
+                limit: Self.rowsForgottenAtOnce)
+            if removed >= Self.rowsForgottenAtOnce { delay = 0 }
+        } catch { failed(error) }
+        forgetTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.forget() }
+    }
+}
