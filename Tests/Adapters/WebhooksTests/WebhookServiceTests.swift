@@ -51,6 +51,24 @@ struct WebhookServiceTests {
         fixture.end()
     }
 
+    @Test("A backend that does not answer in time has not taken the outcome, which waits in a retry queue")
+    func timeout() async throws {
+        let fixture = try await WebhookFixture(apps: ["chat"])
+        fixture.backend.update { $0.heldPaths = ["/chat"] }
+        var endpoint = try fixture.endpoint("chat")
+        endpoint.timeoutNanoseconds = 100_000_000
+        let service = try fixture.start([endpoint])
+        try await fixture.publish(["one"], app: "chat")
+        let retries = fixture.names.webhookRetry(app: "chat", delayMilliseconds: 5_000)
+        try await fixture.waitForMessages(1, in: retries)
+        fixture.release()
+        try await fixture.wait(for: 2, at: "/chat")
+        #expect(Set(fixture.requests(at: "/chat").map(\.identifier)) == ["one"])
+        #expect(await service.stop(withinSeconds: 10))
+        #expect(fixture.metrics.render().contains(#"{app="chat",status="none"} 1"#))
+        fixture.end()
+    }
+
     @Test("A silent backend and one that refuses connections hold up no other, and get few requests at once")
     func isolation() async throws {
         let fixture = try await WebhookFixture(apps: ["silent", "dead", "well"])

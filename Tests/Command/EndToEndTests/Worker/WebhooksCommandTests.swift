@@ -128,8 +128,7 @@ struct WebhooksCommandTests {
         let second = try RunningCommand(arguments, in: fixture.folder)
         try #require(await backend.state.wait { WebhookBackend.devices($0).count == 20 }, "\(second.errors)")
         try await second.wait(for: "admin.listening")
-        let line = second.errors.split(separator: "\n").first { $0.contains("admin.listening") } ?? ""
-        let port = try #require(UInt16(line.firstMatch(of: /"port":(\d+)/)?.output.1 ?? ""))
+        let port = try Self.adminPort(second)
         let ready = await PlainHTTP.requestInBackground("GET", "/readyz", port: port)
         #expect(ready.status == 200, "\(ready)")
         let metrics = await PlainHTTP.requestInBackground("GET", "/metrics", port: port).body
@@ -142,6 +141,42 @@ struct WebhooksCommandTests {
         #expect(try await fixture.broker.messageCount(queue: "\(fixture.namespace).outcomes.webhook.chat") == 0)
         await worker.drainCleanly()
         server.stop()
+        try await fixture.stop()
+    }
+
+    @Test("SIGHUP posts to another backend from then on, also after a 410, and a wrong configuration changes nothing")
+    func reload() async throws {
+        let fixture = try await WorkerFixture()
+        let (old, new) = (WebhookBackend(), WebhookBackend())
+        let oldServer = try old.serve(in: fixture.folder)
+        old.state.update { $0.status = 410 }
+        let written = try fixture.folder.read("apus.toml").replacing("[[app]]", with: "[[app]]\noutcomes = [\"all\"]")
+        func configure(_ url: String) throws {
+            try fixture.folder.write("apus.toml", written + "\n" + Self.webhook(url))
+        }
+        try configure("https://localhost:\(oldServer.port)/")
+        try #require(try await fixture.apus("topology", "apply").exitCode == 0)
+        try fixture.register(2)
+        let worker = try fixture.startWorker()
+        try await worker.readiness(200)
+        let webhooks = try RunningCommand(["webhooks"], in: fixture.folder)
+        try await fixture.publish([WorkerFixture.datasetChanged("0", identity: 0, syncCount: 1)])
+        try await webhooks.wait(for: "webhook.gone")
+        try configure("https://localhost:0/")
+        webhooks.signal(SIGHUP)
+        try await webhooks.wait(for: "config.reload.failed")
+        let newServer = try new.serve(in: fixture.folder)
+        try configure("https://localhost:\(newServer.port)/")
+        webhooks.signal(SIGHUP)
+        try await webhooks.wait(for: "config.reloaded")
+        try await fixture.publish([WorkerFixture.datasetChanged("1", identity: 1, syncCount: 1)])
+        try #require(await new.state.wait { WebhookBackend.devices($0).count == 2 }, "\(webhooks.errors)")
+        #expect(old.state.value.bodies.count == 1)
+        let end = await webhooks.stop(seconds: 60)
+        #expect(end.exitCode == 0, "\(end)")
+        await worker.drainCleanly()
+        oldServer.stop()
+        newServer.stop()
         try await fixture.stop()
     }
 
@@ -177,6 +212,30 @@ struct WebhooksCommandTests {
         for result in [taken, refused, moved, hidden, dead] {
             #expect(!(result.output + result.errors).contains("MfKQ"), "\(result)")
         }
+    }
+
+    @Test("Without a broker it waits, says so in /readyz, and ends at once when it is asked to")
+    func noBroker() async throws {
+        let folder = try TemporaryFolder()
+        let port = try FreePorts.find(1)[0]
+        try folder.write("apus.toml", Self.configuration("[app.webhook]\nurl = \"https://backend.example.com/\""))
+        let webhooks = try RunningCommand(
+            [
+                "webhooks", "--listen", "127.0.0.1:0", "--set", "rabbitmq.url=amqp://guest:guest@127.0.0.1:\(port)/",
+                "--set", "log.format=json",
+            ], environment: ["APUS_APP_0_WEBHOOK_SECRET": Self.secret], in: folder)
+        try await webhooks.wait(for: "webhook.started")
+        let ready = await PlainHTTP.requestInBackground("GET", "/readyz", port: try Self.adminPort(webhooks))
+        #expect(ready.status == 503 && ready.body.contains("webhook chat"), "\(ready)")
+        let end = await webhooks.stop(seconds: 60)
+        #expect(end.exitCode == 0 && end.errors.contains("webhooks.broker.away"), "\(end)")
+        #expect(!end.errors.contains("MfKQ"))
+    }
+
+    /// The port of its admin server, which the log says.
+    private static func adminPort(_ command: RunningCommand) throws -> UInt16 {
+        let line = command.errors.split(separator: "\n").first { $0.contains("admin.listening") } ?? ""
+        return try #require(UInt16(line.firstMatch(of: /"port":(\d+)/)?.output.1 ?? ""))
     }
 
     @Test("Without a webhook the commands say what to set, and 'apus check' says what is wrong with one")
