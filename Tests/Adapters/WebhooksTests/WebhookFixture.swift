@@ -33,6 +33,8 @@ struct WebhookFixture {
         var answers: [String: [Int]] = [:]
         /// The paths whose requests are held.
         var heldPaths: Set<String> = []
+        /// How many requests are held at most.
+        var holdMaximum = Int.max
         var held: [HTTPResponder] = []
         var heldMaximum = 0
     }
@@ -51,7 +53,9 @@ struct WebhookFixture {
                 var answers = backend.answers[path] ?? []
                 let status = answers.isEmpty ? 204 : answers.removeFirst()
                 backend.answers[path] = answers
-                return (backend.heldPaths.contains(path), status)
+                let isHeld = backend.heldPaths.contains(path) && backend.holdMaximum > 0
+                if isHeld { backend.holdMaximum -= 1 }
+                return (isHeld, status)
             }
             guard isHeld else { return .now(HTTPResponse(status: status)) }
             return .held { [backend] responder in

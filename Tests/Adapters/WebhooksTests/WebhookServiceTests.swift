@@ -69,6 +69,24 @@ struct WebhookServiceTests {
         fixture.end()
     }
 
+    @Test("An answer that is long in coming holds up no other outcome of the app")
+    func lateAnswer() async throws {
+        let fixture = try await WebhookFixture(apps: ["chat"])
+        fixture.backend.update { backend in
+            backend.heldPaths = ["/chat"]
+            backend.holdMaximum = 1
+        }
+        let service = try fixture.start([fixture.endpoint("chat")])
+        try await fixture.publish((0..<200).map { "\($0)" }, app: "chat")
+        try await fixture.wait(for: 200, at: "/chat")
+        #expect(fixture.backend.value.held.count == 1)
+        try await fixture.waitForMessages(1, in: fixture.names.webhook(app: "chat"))
+        fixture.release()
+        #expect(await service.stop(withinSeconds: 10))
+        try await fixture.waitForMessages(0, in: fixture.names.webhook(app: "chat"))
+        fixture.end()
+    }
+
     @Test("A silent backend and one that refuses connections hold up no other, and get few requests at once")
     func isolation() async throws {
         let fixture = try await WebhookFixture(apps: ["silent", "dead", "well"])

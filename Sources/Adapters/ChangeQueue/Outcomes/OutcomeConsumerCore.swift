@@ -8,6 +8,8 @@ final class OutcomeConsumerCore {
     private static let tag = "outcomes"
     /// How many outcomes wait in a temporary queue for a reader that is slow; then the oldest go.
     private static let temporaryMaximum: Int64 = 10_000
+    /// From this prefetch on acknowledgements wait for each other.
+    private static let prefetchForBatches: UInt16 = 200
 
     private let configuration: BrokerConfiguration
     private let queue: OutcomeQueue
@@ -149,7 +151,9 @@ final class OutcomeConsumerCore {
 
 extension OutcomeConsumerCore: AMQPConnectionHandler {
     func deliveriesReceived(_ deliveries: [AMQPDelivery]) {
-        for delivery in deliveries { frontier.received(delivery.number) }
+        // With few deliveries at hand, one that has ended makes room at once, however long an earlier one takes.
+        let isUrgent = configuration.prefetch < Self.prefetchForBatches
+        for delivery in deliveries { frontier.received(delivery.number, isUrgent: isUrgent) }
         handler?.deliveriesReceived(
             deliveries.map { delivery in
                 Delivery(
