@@ -3,7 +3,7 @@ extension Configuration {
     private static let knownPassword = "guest"
 
     /// Every secret of the configuration, so that a text can be searched for them: URLs, the passwords in them, as
-    /// written and decoded, and the secrets of access keys.
+    /// written and decoded, the secrets of access keys and of webhooks, and their addresses, whose path may hold one.
     ///
     /// A URL without a password is among them, too.
     public var secrets: [String] {
@@ -17,7 +17,7 @@ extension Configuration {
         let passwords = urls.flatMap { Self.passwords(in: $0) }
         return urls + passwords + apps.compactMap { $0.adm?.clientSecret.revealed }
             + registryAPI.accessKeys.map(\.secret.revealed)
-            + apps.flatMap { $0.webhook?.secrets.map(\.revealed) ?? [] }
+            + apps.compactMap(\.webhook).flatMap { webhook in webhook.secrets.map(\.revealed) + [webhook.url] }
     }
 
     /// The passwords of `scheme://user:password@host/path?password=…`.

@@ -63,6 +63,8 @@ struct WebhookConfigurationTests {
         }
         let loaded = try fixture.load(text("url = \"https://backend.example.com/\"\nsecret = \"\(Self.secret)\""))
         #expect(!loaded.effectiveText.contains("MfKQ") && loaded.configuration.secrets.contains(Self.secret))
+        // The path of an address may hold a secret, too.
+        #expect(loaded.configuration.secrets.contains("https://backend.example.com/"))
     }
 
     @Test("A secret may come from a file that the environment names")
