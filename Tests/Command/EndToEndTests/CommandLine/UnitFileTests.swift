@@ -15,7 +15,9 @@ struct UnitFileTests {
     /// A folder with the units; their program is one that is there, because the package need not be installed.
     private static func units() throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
-        for name in ["apus@.service", "apus-registry.service", "apus-webhooks.service", "apus.target"] {
+        for name in [
+            "apus@.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service", "apus.target",
+        ] {
             try folder.write(name, text("systemd/\(name)").replacing("/usr/bin/apus", with: "/bin/true"))
         }
         return folder
@@ -28,14 +30,15 @@ struct UnitFileTests {
             "/usr/bin/env",
             [
                 "SYSTEMD_UNIT_PATH=\(folder.path):/lib/systemd/system", "systemd-analyze", "verify", "--man=no",
-                "apus@1.service", "apus-registry.service", "apus-webhooks.service", "apus.target",
+                "apus@1.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service",
+                "apus.target",
             ], in: folder)
         #expect(result.exitCode == 0 && result.errors.isEmpty, "\(result)")
     }
 
     @Test(
         "The exposure of each service is at most 1.5",
-        arguments: ["apus@.service", "apus-registry.service", "apus-webhooks.service"])
+        arguments: ["apus@.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service"])
     func exposure(unit: String) async throws {
         let folder = try Self.units()
         let result = try await CommandRunner.run(

@@ -15,7 +15,9 @@ struct MetricsDocumentTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test("deploy/metrics.md has a row for every metric of a worker, of the API and of webhooks, and no other")
+    @Test(
+        "deploy/metrics.md has a row for every metric of worker, API, webhooks and campaigns, and no other"
+    )
     func committedDocument() throws {
         let document = try String(contentsOf: Self.root.appending(path: "deploy/metrics.md"), encoding: .utf8)
         let rows = document.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { String($0) }
@@ -43,7 +45,12 @@ struct MetricsDocumentTests {
             fixture.load(sections + ConfigurationFixture.app + fcm), version: "1.2.3", metrics: metrics)
         // Those of `apus webhooks`.
         _ = WebhookMetrics(metrics, app: "chat")
-        return withExtendedLifetime(host) { rows(of: metrics.render()) }
+        let counting = try AnalyticsHost(
+            fixture.load(
+                "[analytics]\nenabled = true\n[log]\nlevel = \"error\"\n"
+                    + ConfigurationFixture.app.replacing("[[app]]", with: "[[app]]\noutcomes = [\"all\"]")),
+            listen: nil, version: "1.2.3", metrics: metrics)
+        return withExtendedLifetime((host, counting)) { rows(of: metrics.render()) }
     }
 
     private func rows(of text: String) -> [String] {
