@@ -63,11 +63,11 @@ struct CampaignCommandTests {
         #expect(text.exitCode == 0 && text.errors.isEmpty, "\(text)")
         #expect(
             text.output == #"""
-                APP   CAMPAIGN              MATCHED  ACCEPTED          OPENED\#
+                APP   CAMPAIGN             MATCHED  ACCEPTED          OPENED\#
                          DEAD  EXPIRED  COALESCED  LETTERS  LAST
-                mail  dataset:\u202enotes         1         0   0.0 %       0\#
+                mail  dataset:\u202enotes        1         0   0.0 %       0\#
                       -     0        0          0        0  2023-11-15T00:00Z
-                chat  sale                       22        17  77.2 %       1\#
+                chat  sale                      22        17  77.2 %       1\#
                   5.8 %     3        2          0        1  2023-11-15T01:00Z
 
                 """#)
