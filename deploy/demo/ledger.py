@@ -278,3 +278,22 @@ def check_outcomes(findings, metrics, messages, is_whole):
         else:
             findings.note(f"  {name}", told[name])
     findings.equal("dropped by the worker", 0, metrics.total("apus_outcomes_dropped_total"))
+
+
+def check_campaigns(findings, campaigns, messages):
+    """What the registry counted by campaign, against what the backend was told: each end of a push once."""
+    ends = {
+        (message["outcome"], message["event"]["source"], message["event"]["id"], push["deviceId"],
+         push.get("subscriptionId"))
+        for message in messages for push in message["pushes"]
+    }
+    told = Counter(outcome for outcome, *_ in ends)
+    findings.heading("Campaigns: what the registry counted, against the outcomes")
+    findings.note("campaigns", len(campaigns))
+    findings.equal("  matched", len({end[1:] for end in ends}), sum(campaign["matched"] for campaign in campaigns))
+    names = {
+        "accepted": "accepted", "token-dead": "tokenDead", "expired": "expired", "coalesced": "coalesced",
+        "dead-lettered": "deadLettered",
+    }
+    for outcome, member in names.items():
+        findings.equal(f"  {outcome}", told[outcome], sum(campaign[member] for campaign in campaigns))

@@ -13,7 +13,7 @@ import urllib.request
 
 from broker import Broker
 from ledger import (
-    Findings, Metrics, Record, check_dead_letters, check_deliveries, check_outcomes, check_renewals, check_worker)
+    Findings, Metrics, Record, check_campaigns, check_dead_letters, check_deliveries, check_outcomes, check_renewals, check_worker)
 from processes import DemoFailure, Process, free_ports, run, wait_until
 from publisher import Publisher
 from workload import APP, BUNDLE_ID, LISTENER, POOL, PREDICATE, Workload
@@ -38,6 +38,8 @@ server_error_delay = "1s"
 format = "json"
 [admin]
 listen = "127.0.0.1:{admin_port}"
+[analytics]
+enabled = true
 [[app]]
 name = "{app}"
 bundle_id = "{bundle_id}"
@@ -67,6 +69,9 @@ ca_file = "{folder}/webpush.pem"
 """
 
 
+ANALYTICS = "apus.outcomes.analytics"
+
+
 class Demo:
     """One run, from an empty folder to the verdict."""
 
@@ -80,6 +85,7 @@ class Demo:
         self._broker = None
         self._simulators = []
         self._worker = None
+        self._counter = None
         self._workers_started = 0
 
     def run(self):
@@ -90,11 +96,12 @@ class Demo:
         metrics = self._scrape()
         self._stop_worker()
         self._stop_simulators()
+        self._count_campaigns()
         return self._judge(publisher, metrics)
 
     def close(self):
         """Ends whatever still runs."""
-        for process in [self._worker, *self._simulators]:
+        for process in [self._worker, self._counter, *self._simulators]:
             if process:
                 process.kill()
         if self._broker:
@@ -282,6 +289,19 @@ class Demo:
         for simulator in self._simulators:
             simulator.stop(20)
 
+    def _count_campaigns(self):
+        """Has all outcomes counted in the registry, which an operator would do beside the workers."""
+        say("Counting campaigns (apus analytics)")
+        while self._broker.depths([ANALYTICS])[ANALYTICS] > 0:
+            self._counter = Process(
+                "analytics", [self._command, "analytics", "--config", self._path("apus.toml")], self._folder)
+            # What it has taken and not counted when it ends goes back to the queue.
+            wait_until(
+                lambda: self._broker.depths([ANALYTICS])[ANALYTICS] == 0, SETTLE_SECONDS, self._counter, "empty queue")
+            status = self._counter.stop(DRAIN_SECONDS)
+            if status != 0:
+                raise DemoFailure(f"apus analytics ended with status {status}\n{self._counter.log_tail()}")
+
     # The verdict
 
     def _judge(self, publisher, metrics):
@@ -300,7 +320,10 @@ class Demo:
         check_dead_letters(findings, self._workload, metrics, dead_letters, is_whole)
         check_worker(findings, self._workload, metrics, record, is_whole)
         check_deliveries(findings, self._workload, record, is_whole)
-        check_outcomes(findings, metrics, self._broker.take_outcomes(), is_whole)
+        outcomes = self._broker.take_outcomes()
+        check_outcomes(findings, metrics, outcomes, is_whole)
+        campaigns = self._apus("campaign", "list", "--limit", "100000", "--json")
+        check_campaigns(findings, [json.loads(line) for line in campaigns.splitlines()], outcomes)
         check_renewals(findings, self._workload, record, self._registered_tokens())
         if is_whole:
             self._check_last_word(findings, metrics)

@@ -196,6 +196,7 @@ class Workload:
             serial = f"request-{number}"
             data = {
                 "app": APP,
+                "campaign": f"demo-{number % 3}",
                 # What stands under "data" goes to the app as it is.
                 "notification": {"title": "Demo", "body": f"Number {number}", "data": {"serial": serial}},
                 "options": {"pushType": "alert", "priority": 10},
