@@ -6,6 +6,7 @@ import time
 import urllib.request
 from contextlib import contextmanager
 
+from processes import free_ports
 from prometheus import Forger
 from stage import publish
 
@@ -100,6 +101,27 @@ def deleted_queues(names, throttling=False):
 
 
 @contextmanager
+def deleted_exchange(stage, _):
+    """Somebody deletes the exchange for outcomes; afterwards `apus topology apply` makes it anew."""
+    connection = stage.broker.connect()
+    connection.channel().exchange_delete("apus.outcomes")
+    connection.close()
+    yield
+    stage.apus("topology", "apply")
+
+
+@contextmanager
+def deaf_backend(stage, prometheus):
+    """A backend refuses the connections of `apus webhooks`."""
+    (port,) = free_ports(1)
+    webhooks = stage.start_webhooks(port)
+    prometheus.watch([stage.admin_port, stage.api_admin_port, port])
+    yield
+    prometheus.watch([stage.admin_port, stage.api_admin_port])
+    webhooks.kill()
+
+
+@contextmanager
 def wrong_configuration(stage, _):
     """The configuration has a mistake when the worker reloads it."""
     stage.configure(more="[no-such-section]\nkey = 1\n")
@@ -171,6 +193,8 @@ FAULTS = [
     (("ApusCannotRequeue",), {"check": "requeuing"}, deleted_queues(RETRY_QUEUES, throttling=True)),
     (("ApusNotConsuming",), {"check": "source"}, deleted_queues(("apus.work",))),
     (("ApusReloadFailed",), {}, wrong_configuration),
+    (("ApusOutcomesDropped",), {}, deleted_exchange),
+    (("ApusWebhookFailing",), {"app": "mail"}, deaf_backend),
     (("ApusPolicyConflict",), {}, lossy_policy),
     (("ApusAppUnreachable",), {"app": "mail"}, no_apns_for_mail),
     (("ApusConsumerPaused",), {}, no_apns),

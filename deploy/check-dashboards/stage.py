@@ -38,11 +38,14 @@ server_error_delay = "1s"
 format = "json"
 [admin]
 listen = "127.0.0.1:{admin_port}"
+[outcomes]
+patience = "0ms"
 """
 APP = """
 [[app]]
 name = "{app}"
 bundle_id = "com.example.{app}"
+{outcomes}
 [app.apns]
 key_file = "{folder}/AuthKey_{key_id}.p8"
 key_id = "{key_id}"
@@ -51,6 +54,13 @@ endpoint = "127.0.0.1:{port}"
 ca_file = "{folder}/{app}.pem"
 connections = 1
 connections_max = {connections}
+"""
+# A backend that wants to hear of its pushes, and nobody listens at its webhook.
+TOLD = 'outcomes = ["accepted"]'
+WEBHOOK = """
+[app.webhook]
+url = "http://127.0.0.1:1/outcomes"
+secret = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
 """
 
 
@@ -143,7 +153,9 @@ class Stage:
             delays=json.dumps(RETRY_DELAYS), admin_port=self.admin_port)
         for app, port, connections in zip(APPS, self._apns_ports, (4, 1)):
             text += APP.format(
-                app=app, folder=self.folder, key_id=KEY_ID, team_id=TEAM_ID, port=port, connections=connections)
+                app=app, folder=self.folder, key_id=KEY_ID, team_id=TEAM_ID, port=port, connections=connections,
+                outcomes=TOLD if app == "mail" else "")
+            text += WEBHOOK if app == "mail" else ""
         with open(self.path("apus.toml"), "w", encoding="utf-8") as file:
             file.write(text + more)
 
@@ -153,6 +165,12 @@ class Stage:
         self.worker = Process(
             f"worker-{self._workers_started}", [self._command, "run", "--config", self.path("apus.toml")], self.folder)
         wait_until(lambda: get(self.admin_port, "/readyz")[0] == 200, 30, self.worker, "ready")
+
+    def start_webhooks(self, port):
+        """Starts `apus webhooks`, whose metrics are at a port."""
+        return Process("webhooks", [
+            self._command, "webhooks", "--config", self.path("apus.toml"), "--listen", f"127.0.0.1:{port}"],
+            self.folder)
 
     def restart_worker(self):
         """Drains the worker, and starts another."""
