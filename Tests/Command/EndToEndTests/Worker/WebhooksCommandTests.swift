@@ -228,7 +228,7 @@ struct WebhooksCommandTests {
         let ready = await PlainHTTP.requestInBackground("GET", "/readyz", port: try Self.adminPort(webhooks))
         #expect(ready.status == 503 && ready.body.contains("webhook chat"), "\(ready)")
         let end = await webhooks.stop(seconds: 60)
-        #expect(end.exitCode == 0 && end.errors.contains("webhooks.broker.away"), "\(end)")
+        #expect(end.exitCode == 0 && end.errors.contains("outcomes.broker.away"), "\(end)")
         #expect(!end.errors.contains("MfKQ"))
     }
 

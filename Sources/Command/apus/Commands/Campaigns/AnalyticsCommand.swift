@@ -1,15 +1,7 @@
-import AdminServer
 import Dispatcher
-import EventLoop
-import Metrics
-import ServiceManager
 
 /// `apus analytics`.
 struct AnalyticsCommand: Command {
-    private static let listen = CommandOption.value(
-        "listen", "HOST:PORT",
-        "Where /livez, /readyz, /metrics and /version are served. Default: nowhere.")
-
     let name = "analytics"
     let summary = "Count what becomes of pushes, by campaign"
     let help = CommandHelp(
@@ -38,37 +30,9 @@ struct AnalyticsCommand: Command {
         ],
         exitCodes: [.configuration, .unavailable, .noPermission]
     )
-    let options = [listen] + CommandOption.configuration
+    let options = [OutcomeService.listen] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        let listen = try invocation.string(Self.listen).map { text throws(CommandFailure) in
-            guard let address = HostPort(text) else {
-                throw .usage("--listen takes HOST:PORT, not '\(text)'")
-            }
-            return address
-        }
-        let loaded = try invocation.loadConfiguration(for: .tool)
-        let metrics = MetricsRegistry()
-        ProcessMetrics.register(in: metrics, product: "apus", version: ProductVersion.current)
-        let stop = try StopSignal()
-        try await stop.watch(exitCodeOfSecond: .temporaryFailure)
-        do {
-            let host = try AnalyticsHost(
-                loaded, listen: listen, version: ProductVersion.current, metrics: metrics)
-            let service = invocation.serviceNotifier(on: stop.loop, host.logger)
-            try await host.start()
-            service.observe(host.adminRoutes)
-            let loader = try invocation.configurationLoader()
-            await stop.wait {
-                service.reloadBegan()
-                await host.reload { () throws(ConfigurationError) in try loader.load(for: .tool) }
-                service.reloadEnded()
-            }
-            service.stopBegan()
-            await host.stop()
-            return .ok
-        } catch let error as WorkerError {
-            throw CommandFailure(error)
-        }
+        try await OutcomeService.run(AnalyticsRun.self, for: .tool, invocation)
     }
 }

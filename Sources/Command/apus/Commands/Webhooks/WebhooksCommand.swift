@@ -1,14 +1,7 @@
-import AdminServer
 import Dispatcher
-import EventLoop
-import Metrics
-import ServiceManager
 
 /// `apus webhooks`.
 struct WebhooksCommand: Command {
-    private static let listen = CommandOption.value(
-        "listen", "HOST:PORT", "Where /livez, /readyz, /metrics and /version are served. Default: nowhere.")
-
     let name = "webhooks"
     let summary = "Post what becomes of pushes to the backends of apps"
     let help = CommandHelp(
@@ -43,35 +36,10 @@ struct WebhooksCommand: Command {
         ],
         exitCodes: [.configuration, .unavailable, .temporaryFailure, .noPermission]
     )
-    let options = [listen] + CommandOption.configuration
+    let options = [OutcomeService.listen] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        let listen = try invocation.string(Self.listen).map { text throws(CommandFailure) in
-            guard let address = HostPort(text) else { throw .usage("--listen takes HOST:PORT, not '\(text)'") }
-            return address
-        }
-        ProcessMemory.returnLargeBlocks()
-        let loaded = try invocation.loadConfiguration(for: .webhooks)
-        let metrics = MetricsRegistry()
-        ProcessMetrics.register(in: metrics, product: "apus", version: ProductVersion.current)
-        let stop = try StopSignal()
-        try await stop.watch(exitCodeOfSecond: .temporaryFailure)
-        do {
-            let host = try WebhookHost(loaded, listen: listen, version: ProductVersion.current, metrics: metrics)
-            let service = invocation.serviceNotifier(on: stop.loop, host.logger)
-            try await host.start()
-            service.observe(host.adminRoutes)
-            let loader = try invocation.configurationLoader()
-            await stop.wait {
-                service.reloadBegan()
-                await host.reload { () throws(ConfigurationError) in try loader.load(for: .webhooks) }
-                service.reloadEnded()
-            }
-            service.stopBegan()
-            return await host.stop() ? .ok : .temporaryFailure
-        } catch let error as WorkerError {
-            throw CommandFailure(error)
-        }
+        try await OutcomeService.run(WebhookRun.self, for: .webhooks, invocation)
     }
 }
 

@@ -1,18 +1,39 @@
-import AdminServer
-import ChangeQueue
-import Metrics
-import Notifications
+public import AdminServer
+public import ChangeQueue
+import HTTPClient
+public import Metrics
+public import Notifications
 import PushCore
 import Webhooks
 
-/// The consumers and the service of one configuration; a reload replaces it.
-final class WebhookRun: Sendable {
+/// What posts outcomes to the backends of apps, in a process of its own.
+public typealias WebhookHost = OutcomeHost<WebhookRun>
+
+/// The consumers and the service of one configuration.
+public final class WebhookRun: OutcomeRun {
     /// What a process holds of an app's queue for each request that may be under way: one more is at hand when it ends.
     private static let prefetchForRequest = 2
 
+    private let configuration: Configuration
     private let service: WebhookService
     private let metrics: MetricsRegistry
-    private let drainSeconds: Double
+    private let logger: Logger
+
+    /// Refuses a configuration without a webhook.
+    public static func check(_ configuration: Configuration) throws(WorkerError) {
+        guard configuration.webhookEndpoints.isEmpty else { return }
+        throw WorkerError(
+            .configuration,
+            "no app has a webhook: set url and secret in a section [app.webhook], and outcomes in its [[app]]; see "
+                + "deploy/webhooks.md")
+    }
+
+    /// Finds the queues of webhooks that are not there.
+    public static func findMissingQueues(
+        of topology: Topology, at broker: BrokerConfiguration
+    ) async throws(ChangeQueueError) -> [String] {
+        try await topology.findMissingWebhooks(at: broker)
+    }
 
     /// Builds the parts; nothing is consumed before `start`.
     ///
@@ -22,12 +43,13 @@ final class WebhookRun: Sendable {
     ///   - metrics: where the parts register their instruments.
     ///   - logger: where events of interest go.
     /// - Throws: `WorkerError` if there is no thread.
-    init(
+    public init(
         _ configuration: Configuration, version: String, metrics: MetricsRegistry, logger: Logger
     ) throws(WorkerError) {
         let metrics = metrics.makePart()
         self.metrics = metrics
-        drainSeconds = configuration.worker.drainTimeout.seconds
+        self.configuration = configuration
+        self.logger = logger
         do {
             let names = configuration.topology.names
             let routes = try configuration.webhookEndpoints.map { endpoint in
@@ -51,24 +73,35 @@ final class WebhookRun: Sendable {
     }
 
     /// Begins to consume.
-    func start() { service.start() }
+    public func start() {
+        service.start()
+        for endpoint in configuration.webhookEndpoints {
+            logger.log(
+                .info, "webhook.started",
+                [
+                    .field("app", endpoint.app), .field("endpoint", endpoint.address.origin),
+                    .field("queue", configuration.topology.names.webhook(app: endpoint.app)),
+                    .field("requestsAtOnce", endpoint.requestsMaximum),
+                ])
+        }
+    }
 
     /// Finishes what was begun, within the time of `worker.drain_timeout`.
     ///
     /// - Returns: whether all of it was finished.
-    func stop() async -> Bool {
-        let isComplete = await service.stop(withinSeconds: drainSeconds)
+    public func stop() async -> Bool {
+        let isComplete = await service.stop(withinSeconds: configuration.worker.drainTimeout.seconds)
         metrics.end()
         return isComplete
     }
 
     /// Whether the loop turns.
-    var livenessChecks: [HealthCheck] {
+    public var livenessChecks: [HealthCheck] {
         [HealthCheck(loop: "webhooks", nanosecondsSinceLastTick: service.nanosecondsSinceLastTick())]
     }
 
     /// Whether something can be posted; an app in trouble leaves the process ready for the others.
-    var readinessChecks: [HealthCheck] {
+    public var readinessChecks: [HealthCheck] {
         let health = service.health
         return [HealthCheck("broker", failure: health.problem)]
             + health.endpoints.map { endpoint in
