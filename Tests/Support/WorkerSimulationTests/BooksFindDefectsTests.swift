@@ -76,6 +76,13 @@ struct BooksFindDefectsTests {
     @Test("A device that is left out")
     func leftOut() { #expect(finds(LeavesOutADevice.self, faults: []) == .eventEnds) }
 
+    @Test("A push that a backend is not told of")
+    func untold() {
+        var options = SimulationOptions(seed: 1, eventCount: 300, faults: [])
+        options.tellsOutcomes = true
+        #expect(Simulation<CarefulWorker<Sound>>(options).run().violation?.promise == .outcomesAreTold)
+    }
+
     @Test("A push that no event asks for")
     func strangers() { #expect(finds(PushesToStrangers.self, faults: []) == .pushAskedFor) }
 

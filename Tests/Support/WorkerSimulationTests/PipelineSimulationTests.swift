@@ -29,6 +29,15 @@ struct PipelineSimulationTests {
         #expect(report.counts.eventsEnded == 1_500)
     }
 
+    @Test("All promises are kept while a backend is told of pushes", arguments: 6...9 as ClosedRange<UInt64>)
+    func outcomesAreTold(seed: UInt64) {
+        var options = SimulationOptions(seed: seed, eventCount: 1_500)
+        options.tellsOutcomes = true
+        let report = WorkerSimulation.play(options)
+        #expect(report.violation == nil)
+        #expect(report.counts.told > 0)
+    }
+
     @Test("All promises are kept where one was broken once", arguments: keptSeeds)
     func keptSeedsPass(_ kept: KeptSeed) {
         let options = SimulationOptions(seed: kept.seed, eventCount: kept.eventCount, faults: kept.faults)

@@ -10,6 +10,9 @@ final class Books {
     /// abandon a push that would expire before its next attempt.
     var expiryToleranceMilliseconds: Int64 = 0
 
+    /// Whether the backend of `World.toldApp` is told of its pushes.
+    var tellsOutcomes = false
+
     let world: World
     var events: [BookedEvent] = []
     var counts = BooksCounts()
@@ -207,6 +210,23 @@ final class Books {
         noteEnd(event, device: Int(push.device))
     }
 
+    /// The broker has a message that tells of pushes of an event.
+    func told(_ event: Int, _ message: Message) {
+        guard events.indices.contains(event), let outcome = try? OutcomeReport(message) else {
+            return report(.outcomesAreTold, "A worker tells of the event \(event), which there is not, or tells badly.")
+        }
+        for push in outcome.pushes {
+            guard let device = World.number(of: push.deviceID),
+                let index = index(of: device, Self.row(push.subscriptionID), in: event)
+            else { continue }
+            counts.told += 1
+            events[event].expected[index].isTold = true
+        }
+    }
+
+    /// The row of a subscription, which its identifier names.
+    private static func row(_ subscriptionID: String?) -> Int { Int(subscriptionID?.dropFirst() ?? "0") ?? 0 }
+
     /// A worker learned how an attempt ended.
     func pushAnswered(_ event: Int, _ index: Int) { events[event].expected[index].outCount &-= 1 }
 
@@ -236,6 +256,7 @@ final class Books {
     /// Checks an event without messages at the broker.
     private func closeEvent(_ event: Int, milliseconds: Int64) {
         let isFirst = !events[event].hasEnded
+        if isFirst { checkOutcomes(event, milliseconds) }
         for index in events[event].expected.indices {
             guard events[event].expected[index].state == .pending else { continue }
             resolvePending(event, index, milliseconds)
@@ -277,6 +298,30 @@ final class Books {
             "Event \(event) (\(events[event].subject)) has left the broker, and its push to device \(device)"
                 + " was neither accepted nor ended" + (isOut ? "; it is still out." : "."))
         end(event, index)
+    }
+
+    /// Checks that the backend knows of each accepted push, unless a killed worker's push is none any more.
+    private func checkOutcomes(_ event: Int, _ milliseconds: Int64) {
+        guard tellsOutcomes else { return }
+        for push in events[event].expected where push.state == .accepted && !push.isTold {
+            let device = world.devices[Int(push.device)]
+            guard device.app == World.toldApp, device.isRegistered, device.isServed,
+                device.changedNanoseconds <= events[event].publishedNanoseconds,
+                !hasExpired(event, milliseconds), !events[event].expiresImmediately,
+                !isOlder(event, device: Int(push.device))
+            else { continue }
+            report(
+                .outcomesAreTold,
+                "Event \(event) (\(events[event].subject)) has left the broker, and nobody was told that its push to "
+                    + "device \(push.device) was accepted.")
+        }
+    }
+
+    /// Whether a newer change of the dataset has ended for a device, or is with the broker.
+    private func isOlder(_ event: Int, device: Int) -> Bool {
+        guard case .dataset(let identity, let dataset, _) = events[event].subject else { return false }
+        return Int(ended[device * World.datasetCount + dataset]) > event
+            || live[identity * World.datasetCount + dataset].contains { $0 > Int32(event) }
     }
 
     /// Whether another change of the dataset speaks for a push: one that has ended, or one that is with the broker.
@@ -351,6 +396,8 @@ struct BookedEvent {
         var subscription: Int32 = 0
         var state = State.pending
         var acceptedCount: UInt8 = 0
+        /// Whether a backend was told of it.
+        var isTold = false
         /// The number of its deliveries at living workers.
         var outCount: UInt16 = 0
     }

@@ -16,6 +16,8 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case noAppStarves = "no app starves"
         /// A worker announces no older state of a dataset after a newer one.
         case newestLast = "no older count follows a newer one"
+        /// The backend of an app that wants to hear of its pushes is told of each that was accepted.
+        case outcomesAreTold = "each accepted push is told of before its event ends"
         /// Deliveries are settled once, and only those that were handed out.
         case tagsAreKnown = "each delivery is settled once"
         /// A sound event becomes no dead letter without a cause.
@@ -67,6 +69,8 @@ public struct BooksCounts: Hashable, Sendable {
     public internal(set) var claimed = 0
     /// Messages that became dead letters, by Apus or by the broker.
     public internal(set) var deadLetters = 0
+    /// Pushes that a backend was told of, as often as it was.
+    public internal(set) var told = 0
     /// Devices that a worker removed because their token was dead.
     public internal(set) var pruned = 0
 }

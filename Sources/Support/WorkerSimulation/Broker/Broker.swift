@@ -276,6 +276,8 @@ struct OutgoingPublish {
     var sequence: UInt64
     /// Which connection carries it; what an earlier one does with it has no effect on the worker.
     var connection: Int
+    /// Whether it tells a backend of pushes, which needs no queue.
+    var isOutcome = false
     /// Whether the broker has it, so that only the confirm is under way.
     var hasArrived = false
 }

@@ -91,12 +91,14 @@ struct WorkerSetup {
 
     static let retryDelaysMilliseconds: [Int64] = [1_000, 5_000, 30_000, 120_000, 900_000, 3_600_000]
 
-    init(world: World, limits: DispatchLimits) {
+    init(world: World, limits: DispatchLimits, tellsOutcomes: Bool) {
         let apps = world.appNames.enumerated().map { index, name in
             PipelineConfiguration.App(
                 route: AppRoute(
-                    index: index, name: name, bundleID: "org.example.\(name)", productionRoute: 2 * index,
-                    sandboxRoute: 2 * index + 1, courierRoute: 2 * World.appCount + index),
+                    index: index, name: name, service: .apns, bundleID: "org.example.\(name)",
+                    transportRoutes: [
+                        .apns: 2 * index, .apnsSandbox: 2 * index + 1, .courier: 2 * World.appCount + index,
+                    ], outcomes: tellsOutcomes && index == World.toldApp ? .all : []),
                 identityPoolIDs: [world.poolNames[index]])
         }
         configuration = PipelineConfiguration(

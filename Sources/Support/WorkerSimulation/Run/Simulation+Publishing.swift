@@ -58,15 +58,15 @@ extension Simulation {
 
     func publish(_ seat: Seat<Machine>, _ messages: [OutgoingMessage]) {
         for outgoing in messages {
-            guard case .int64(let event)? = outgoing.message.header("n") else { continue }
+            guard let event = Self.event(of: outgoing) else { continue }
             digest.mix(outgoing.identifier)
             digest.mix(outgoing.routingKey.utf8.count)
             lastSequence += 1
             let slot = self.outgoing.insert(
                 OutgoingPublish(
                     worker: seat.worker, generation: seat.generation, identifier: outgoing.identifier,
-                    queue: broker.queue(named: outgoing.routingKey), message: outgoing.message, event: Int(event),
-                    sequence: lastSequence, connection: seat.connection))
+                    queue: broker.queue(named: outgoing.routingKey), message: outgoing.message, event: event,
+                    sequence: lastSequence, connection: seat.connection, isOutcome: outgoing.isOptional))
             seat.publishesOut += 1
             if seat.canPublish { write(slot, seat) }
         }
@@ -86,6 +86,7 @@ extension Simulation {
         guard !broker.isBlocked else {
             return schedule(.publishArrives(slot, connection: connection), after: 20_000_000)
         }
+        if publish.isOutcome { return outcomeArrives(slot, publish, seat) }
         guard let queue = publish.queue, broker.queues[queue].isThere else {
             return end(slot, seat, .returned("NO_ROUTE"))
         }
@@ -100,11 +101,31 @@ extension Simulation {
         }
         tell(publish.event, "has a copy in \(broker.queues[queue].name), by worker \(seat.worker)")
         store(publish, queue)
+        arrived(slot, connection)
+    }
+
+    private func arrived(_ slot: UInt32, _ connection: Int) {
         outgoing[slot]?.hasArrived = true
         let isLate = ongoing[.confirms, default: 0] > 0 && brokerRandom.below(4) == 0
         schedule(
             .publishIsConfirmed(slot, connection: connection),
             after: brokerRandom.nanoseconds(milliseconds: isLate ? 500...8_000 : 1...8))
+    }
+
+    private func outcomeArrives(_ slot: UInt32, _ publish: OutgoingPublish, _ seat: Seat<Machine>) {
+        if ongoing[.nack, default: 0] > 0, brokerRandom.below(3) == 0 { return end(slot, seat, .refused) }
+        books.told(publish.event, publish.message)
+        arrived(slot, publish.connection)
+    }
+
+    /// The number of the event that a publish is about: the header of a copy has it, the subject of an outcome.
+    private static func event(of outgoing: OutgoingMessage) -> Int? {
+        guard outgoing.isOptional else {
+            guard case .int64(let event)? = outgoing.message.header("n") else { return nil }
+            return Int(event)
+        }
+        guard case .string(let identifier)? = outgoing.message.header("cloudEvents_subject") else { return nil }
+        return Int(identifier.dropFirst())
     }
 
     /// A queue stores a worker's publish.
@@ -175,6 +196,10 @@ extension Simulation {
     private func arriveUnconfirmed(_ seat: Seat<Machine>) {
         for slot in publishes(of: seat) {
             guard let publish = outgoing[slot], !publish.hasArrived, brokerRandom.below(2) == 0 else { continue }
+            if publish.isOutcome {
+                if !broker.isBlocked { books.told(publish.event, publish.message) }
+                continue
+            }
             guard let queue = publish.queue, broker.queues[queue].isThere, !broker.isBlocked else { continue }
             store(publish, queue)
         }

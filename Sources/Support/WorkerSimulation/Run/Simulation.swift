@@ -71,7 +71,10 @@ final class Simulation<Machine: SimulatedMachine> {
         var limits = DispatchLimits()
         limits.unsettledDeliveriesMaximum = options.prefetch
         limits.batchesAskedMaximum = 1 + Int(options.seed % 3)
-        setup = WorkerSetup(world: world, limits: limits)
+        // A backend that is not told would be no violation after that, and every time is too short for some fault.
+        limits.outcomePatienceMilliseconds = .max / 2
+        books.tellsOutcomes = options.tellsOutcomes
+        setup = WorkerSetup(world: world, limits: limits, tellsOutcomes: options.tellsOutcomes)
         broker = Broker(
             workerCount: options.workerCount, workQueueCount: options.workQueueCount,
             prefetch: max(1, options.prefetch), retryDelaysMilliseconds: WorkerSetup.retryDelaysMilliseconds)

@@ -41,6 +41,8 @@ public struct SimulationOptions: Sendable {
     public var devicesPerApp: Int
     /// Whether datasets are deleted and merged; then counts restart, and their order is not promised.
     public var hasDeletions: Bool
+    /// Whether the backend of one app wants to hear of its pushes.
+    public var tellsOutcomes = false
     /// How many events come in a second on average.
     public var eventsPerSecond: Int
     /// The events to trace.

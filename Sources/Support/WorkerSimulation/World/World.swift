@@ -38,6 +38,8 @@ final class World {
     }
 
     static let appCount = 4
+    /// The app whose backend wants to hear of its pushes, if any does.
+    static let toldApp = 1
     static let devicesPerIdentity = 2
     static let datasetCount = 2
     static let datasetNames = ["s0", "s1"]
