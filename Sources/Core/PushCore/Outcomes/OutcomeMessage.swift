@@ -122,6 +122,8 @@ struct OutcomeMessage {
         for push in pushes {
             digest.mix(push.recipient.deviceID)
             digest.mix(push.reason)
+            // A device gets a push for each of its visible subscriptions, perhaps from different pages.
+            if let subscriptionID = push.subscriptionID { digest.mix(subscriptionID) }
         }
         digest.finish()
         return APNsIdentifier(digest: digest).description

@@ -106,6 +106,26 @@ struct OutcomeTests {
         #expect(report.eventCampaign == "spring-sale" && report.pushes.first?.subscriptionID == "cheap")
     }
 
+    @Test("The pushes of two subscriptions to one device have identifiers of their own")
+    mutating func subscriptions() throws {
+        var identifiers: Set<String?> = []
+        for subscription in ["cheap", "near", nil] {
+            let base = Samples.job(devices: [Samples.device("a")], apps: [Samples.app(hearing: .accepted)])
+            var rendering = base.renderings[0]
+            rendering.subscriptionID = subscription
+            machine.jobArrived(
+                DispatchJob(
+                    tags: base.tags, message: base.message, retryState: base.retryState, identity: base.identity,
+                    event: Samples.event(Samples.delivery(number: 1)), renderings: [rendering],
+                    devices: base.devices), into: &actions)
+            machine.sendWaiting(at: Samples.moment(milliseconds), into: &actions)
+            answer(try #require(actions.sends.first), 200)
+            actions.sends = []
+            identifiers.insert(try #require(takePublishes().first).message.properties.messageID)
+        }
+        #expect(identifiers.count == 3)
+    }
+
     @Test("A backend that asked for nothing, or for other outcomes, is told nothing")
     mutating func asked() {
         for request in send(to: ["a"], hearing: []) { answer(request, 200) }
