@@ -96,7 +96,8 @@ struct ExplainCommand: Command {
     ) throws {
         var filter = DeadLetterFilter()
         filter.eventIdentifier = identifier
-        filter.eventSource = history.source
+        // Letters of events without a source have none to look for.
+        filter.eventSource = history.source.flatMap { $0.isEmpty ? nil : $0 }
         try DeadLetterSelection(filter: filter, limit: EventHistory.entriesMaximum).forEachPage(in: registry) { page in
             for letter in page { history.add(letter) }
             return true

@@ -91,9 +91,8 @@ public struct EventHistory {
             let milliseconds = fields["time"]?.string.flatMap({ WallTime.milliseconds($0) }),
             let level = fields["level"]?.string
         else { return false }
-        guard fields["id"]?.string == identifier || fields["trace_id"]?.string == identifier,
-            isOfSource(fields["source"]?.string ?? "")
-        else { return true }
+        let isNamed = ["id", "trace_id"].contains { fields[$0]?.string?.hasBytes(of: identifier) ?? false }
+        guard isNamed, isOfSource(sourceInLog(fields["source"]?.string ?? "")) else { return true }
         let told = ["time", "level", "event", "source", "id"]
         let rest = fields.object.map { object in
             object.compactMap { member in
@@ -105,6 +104,9 @@ public struct EventHistory {
         add(Entry(atMilliseconds: milliseconds, origin: .log, text: text.joined(separator: " ")))
         return true
     }
+
+    /// The source that a log tells of: "-" stands for an event without one, which outcomes and dead letters call "".
+    private func sourceInLog(_ text: String) -> String { text == "-" && source != "-" ? "" : text }
 
     /// Adds a message of the exchange for outcomes if it is about the event.
     ///

@@ -51,6 +51,20 @@ struct EventHistoryTests {
         #expect(isLine && history.entries.count == 1)
     }
 
+    @Test("An event without a source is one event in logs, outcomes and dead letters")
+    mutating func withoutSource() throws {
+        let line =
+            #"{"time":"1970-01-01T00:00:01Z","level":"warning","event":"event.rejected","source":"-","id":"6f2c"}"#
+        let isLine = history.addLogLine(Array(line.utf8))
+        try history.addOutcome(outcome("dead-lettered", source: ""))
+        history.add(
+            DeadLetterSummary(
+                identifier: "00112233445566778899aabbccddeeff", reason: "malformed", deadLetteredMilliseconds: 5_000,
+                bodySizeBytes: 1))
+        #expect(isLine && history.entries.map(\.origin) == [.log, .outcome, .deadLetter])
+        #expect(history.otherSources.isEmpty)
+    }
+
     @Test("A repetition is told once, and an older outcome does not count over a newer one")
     mutating func repetition() throws {
         try history.addOutcome(outcome("accepted", attempt: 2, endedAtMs: 9_000))
