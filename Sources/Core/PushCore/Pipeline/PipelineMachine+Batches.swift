@@ -21,7 +21,7 @@ extension PipelineMachine {
         var questions = intake.questions(of: number, mayBePlanned: arePlansPossible(at: now.monotonic))
         for index in questions.indices {
             questions[index].isRepeated = askingAgain
-            questions[index].namesOwners = areOutcomesWanted
+            questions[index].namesOwners = areOutcomesWanted(of: questions[index].event)
         }
         let devicesPerPage = dispatch.limits.devicesPerPage(questionCount: questions.count)
         ask(.resolve(questions, devicesPerPage: devicesPerPage), .batch(number), at: now)
@@ -296,24 +296,5 @@ extension PipelineMachine {
             dataset: event.dataset, chunk: isChunk ? event.delivery.tag : nil, event: OutcomeEvent(event),
             tellingApps: apps(toTell: .deadLettered, of: event), reason: rejection.reason.rawValue,
             detail: rejection.message, into: &actions.dispatch)
-    }
-
-    /// The apps that an event concerns, as far as their backends want to hear of such an end of it.
-    private func apps(toTell kind: OutcomeKind, of event: DecodedEvent) -> [String] {
-        apps(toTell: kind) { app in
-            switch event.event.kind {
-            case .push(let push): app.name.hasBytes(of: push.app)
-            case .record(let change): app.name.hasBytes(of: change.app)
-            case .dataset(let change): app.identityPoolIDs.contains { $0.hasBytes(of: change.key.identityPoolID) }
-            }
-        }
-    }
-
-    private func apps(
-        toTell kind: OutcomeKind, _ isConcerned: (PipelineConfiguration.App) -> Bool
-    ) -> [String] {
-        guard areOutcomesWanted else { return [] }
-        return configuration.apps.filter { $0.routes[0].outcomes.contains(kind.selection) && isConcerned($0) }
-            .map(\.name)
     }
 }

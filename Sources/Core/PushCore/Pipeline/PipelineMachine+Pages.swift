@@ -62,7 +62,7 @@ extension PipelineMachine {
             var question = AudienceQuestion(
                 event: page.event, excludedDeviceID: page.event.excludedDeviceID, cursor: request.cursor,
                 mayBePlanned: page.event.mayBePlanned && arePlansPossible(at: now.monotonic))
-            question.namesOwners = areOutcomesWanted
+            question.namesOwners = areOutcomesWanted(of: page.event)
             ask(
                 .resolve([question], devicesPerPage: dispatch.limits.devicesPerBulkPageMaximum), .page(request.tag),
                 at: now)

@@ -3,16 +3,16 @@ import PushCore
 
 /// Whose devices were found, for backends that want to hear it.
 extension RegistryResponder {
-    /// Names the owners of devices, if the questions ask for that, with one look-up.
+    /// Names the owners of the devices of those questions that ask for it, with one look-up.
     ///
     /// - Parameters:
     ///   - audiences: the audiences that were found; receives the owners.
     ///   - questions: their questions.
     /// - Throws: `RegistryError` if the registry does not answer.
     func nameOwners(in audiences: inout [AudienceResult], _ questions: [AudienceQuestion]) throws(RegistryError) {
-        guard questions.contains(where: \.namesOwners) else { return }
-        let deviceIDs: [String] = audiences.flatMap { audience -> [String] in
-            switch audience {
+        let asked = zip(audiences.indices, questions).compactMap { $1.namesOwners ? $0 : nil }
+        let deviceIDs: [String] = asked.flatMap { index -> [String] in
+            switch audiences[index] {
             case .devices(let addressed): addressed.page.devices.map(\.deviceID)
             case .subscribers(let page, _): page.entries.map(\.recipient.deviceID)
             case .large, .chunkOver, .later: []
@@ -20,7 +20,7 @@ extension RegistryResponder {
         }
         guard !deviceIDs.isEmpty else { return }
         var owners = try registry.owners(of: deviceIDs)[...]
-        for index in audiences.indices {
+        for index in asked {
             switch audiences[index] {
             case .devices(var addressed):
                 for device in addressed.page.devices.indices {

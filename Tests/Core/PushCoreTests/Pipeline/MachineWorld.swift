@@ -23,11 +23,13 @@ struct MachineWorld {
 
     /// Makes a machine that has read all subscriptions, or one that has just asked which apps are paused.
     init(
-        app: AppRoute = Samples.app, limits: DispatchLimits = DispatchLimits(), answersPauses: Bool = true
+        app: AppRoute = Samples.app, others: [AppRoute] = [], limits: DispatchLimits = DispatchLimits(),
+        answersPauses: Bool = true
     ) {
         machine = PipelineMachine(
             configuration: PipelineConfiguration(
-                apps: [.init(route: app, identityPoolIDs: [Self.pool])],
+                apps: [.init(route: app, identityPoolIDs: [Self.pool])]
+                    + others.map { .init(route: $0, identityPoolIDs: []) },
                 retryPolicy: RetryPolicy(
                     delaysMilliseconds: [1_000], attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
                     serverErrorDelayMilliseconds: 0),
