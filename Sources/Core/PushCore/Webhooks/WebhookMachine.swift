@@ -95,7 +95,7 @@ public struct WebhookMachine: Sendable {
         guard let job = underWay.removeValue(forKey: tag) else { return [] }
         switch answer {
         case .taken:
-            pauses.succeeded()
+            pauses.succeeded(at: now.monotonic)
             return [.settle(tag)]
         case .malformed: return [.drop(job, answer)]
         case .gone:

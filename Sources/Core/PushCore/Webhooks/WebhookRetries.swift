@@ -51,12 +51,16 @@ struct WebhookPauses: Sendable {
     private var pausesInRow = 0
     /// Until when nothing is posted.
     private(set) var end: MonotonicTime?
+    /// Until when the endpoint has asked to be left alone.
+    private var askedEnd: MonotonicTime?
 
     /// Whether the endpoint counts as failing: it has paused, and has taken nothing since.
     var isFailing: Bool { pausesInRow > 0 }
 
     /// The endpoint took an outcome.
-    mutating func succeeded() {
+    mutating func succeeded(at now: MonotonicTime) {
+        // One that was under way when the endpoint asked to be left alone does not end that pause.
+        if let askedEnd, now < askedEnd { return }
         failuresInRow = 0
         pausesInRow = 0
         end = nil
@@ -73,9 +77,10 @@ struct WebhookPauses: Sendable {
                 end = now.advanced(byNanoseconds: Self.backOff.longestWaitNanoseconds(afterFailures: pausesInRow))
             }
         }
-        guard let asked = answer.retryAfterSeconds else { return }
-        let seconds = UInt64(min(max(1, asked), Self.askedSecondsMaximum))
-        let askedEnd = now.advanced(byNanoseconds: seconds * 1_000_000_000)
-        end = max(end ?? askedEnd, askedEnd)
+        guard let retryAfterSeconds = answer.retryAfterSeconds else { return }
+        let seconds = UInt64(min(max(1, retryAfterSeconds), Self.askedSecondsMaximum))
+        let asked = now.advanced(byNanoseconds: seconds * 1_000_000_000)
+        askedEnd = max(askedEnd ?? asked, asked)
+        end = max(end ?? asked, asked)
     }
 }

@@ -120,6 +120,18 @@ struct WebhookMachineTests {
         }
     }
 
+    @Test("A request that was under way when the backend asked to be left alone does not end that pause")
+    func pauseAskedForIsKept() throws {
+        var bench = Bench(requestsMaximum: 2)
+        let jobs = bench.deliver(6)
+        _ = bench.answer(jobs[0], .busy(status: 429, retryAfterSeconds: 60))
+        #expect(bench.answer(jobs[1], .taken).posts.isEmpty && bench.machine.isFailing)
+        #expect(bench.pass(milliseconds: 59_999).posts.isEmpty)
+        let probe = bench.pass(milliseconds: 1).posts
+        #expect(probe.count == 1)
+        #expect(bench.answer(try #require(probe.first), .taken).posts.count == 2 && !bench.machine.isFailing)
+    }
+
     @Test("A copy is confirmed before its delivery is acknowledged, and published again if RabbitMQ does not take it")
     func copyBeforeAcknowledgement() throws {
         var bench = Bench()
