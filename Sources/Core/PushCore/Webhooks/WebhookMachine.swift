@@ -100,7 +100,7 @@ public struct WebhookMachine: Sendable {
         case .malformed: return [.drop(job, answer)]
         case .gone:
             isGone = true
-            waiting = []
+            giveBack()
             return []
         case .busy, .refused, .failed: break
         }
@@ -128,7 +128,7 @@ public struct WebhookMachine: Sendable {
             return [.settle(tag)]
         }
         // RabbitMQ has the outcome still, and delivers it again.
-        guard !isStopping, tag.epoch == epoch else {
+        guard !isStopping, !isGone, tag.epoch == epoch else {
             copies[tag] = nil
             return []
         }
@@ -141,6 +141,11 @@ public struct WebhookMachine: Sendable {
     /// The process ends: nothing more is posted, and what waits here goes back to its queue.
     public mutating func stopBegan() {
         isStopping = true
+        giveBack()
+    }
+
+    /// Forgets what has not begun: RabbitMQ has it still.
+    private mutating func giveBack() {
         waiting = []
         copies = copies.filter { $0.value.again == nil }
     }

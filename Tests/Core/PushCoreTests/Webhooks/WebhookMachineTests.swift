@@ -185,6 +185,20 @@ struct WebhookMachineTests {
         #expect(!bench.advance().stops)
     }
 
+    @Test("After a 410 a copy that RabbitMQ did not take is left to its delivery, which goes back")
+    func goneWithCopies() throws {
+        for isRefusedBefore in [true, false] {
+            var bench = Bench(requestsMaximum: 2)
+            let jobs = bench.deliver(2)
+            #expect(bench.answer(jobs[0], .refused(status: 500)).copies.count == 1)
+            if isRefusedBefore { _ = bench.machine.copyEnded(jobs[0].tag, isTaken: false, at: bench.now) }
+            #expect(bench.answer(jobs[1], .gone).stops == isRefusedBefore)
+            if isRefusedBefore { continue }
+            #expect(bench.machine.copyEnded(jobs[0].tag, isTaken: false, at: bench.now).settled.isEmpty)
+            #expect(bench.advance().stops && bench.machine.isIdle)
+        }
+    }
+
     @Test("What waits for ten minutes goes to a retry queue without an attempt")
     func heldTooLong() throws {
         var bench = Bench(requestsMaximum: 1)
