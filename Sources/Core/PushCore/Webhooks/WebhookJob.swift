@@ -49,6 +49,8 @@ public struct WebhookJob: Sendable {
     /// - Returns: a copy with the headers that `init` reads.
     func copy(failedAttempts: Int) -> Message {
         var copy = message
+        // It would end the wait early.
+        copy.properties.expiration = nil
         copy.headers =
             message.headers.filter { $0.name != Self.attemptsHeader && $0.name != Self.sinceHeader } + [
                 MessageHeader(name: Self.attemptsHeader, value: .int64(Int64(failedAttempts))),

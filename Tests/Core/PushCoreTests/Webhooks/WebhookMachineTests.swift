@@ -230,6 +230,25 @@ struct WebhookMachineTests {
         #expect(bench.machine.isIdle)
     }
 
+    @Test("A copy has no time to live of its own, which would end its wait early")
+    func expiration() throws {
+        var message = Message(body: Array(#"{"outcome":"accepted"}"#.utf8))
+        message.properties.expiration = "0"
+        var machine = WebhookMachine(requestsMaximum: 1)
+        machine.consumptionBegan(epoch: 1)
+        let now = Moment(wall: WallTime(milliseconds: 1_700_000_000_000), monotonic: .init(nanoseconds: 1))
+        let tag = DeliveryTag(epoch: 1, number: 1)
+        machine.received([
+            WebhookJob(
+                Delivery(
+                    tag: tag, deliveryClass: .interactive, isRedelivered: false, exchange: "", routingKey: "",
+                    message: message), at: now)
+        ])
+        _ = machine.advance(at: now)
+        let copy = try #require(machine.answered(tag, .refused(status: 500), at: now).copies.first)
+        #expect(copy.message.properties.expiration == nil)
+    }
+
     @Test("Forged headers neither trap nor keep an outcome for ever")
     func forgedHeaders() throws {
         for (attempts, since) in [(Int64.max, Int64.max), (.min, .min), (-1, 253_402_300_799_999)] {
