@@ -40,10 +40,9 @@ public struct CampaignTally {
             add(CampaignCounts(endings), to: push.campaign, hour: hour, push.platform)
             if let index = indexes[push.digest] {
                 self.pushes[index].endings.formUnion(endings)
-                self.pushes[index].hour = max(self.pushes[index].hour, hour)
             } else {
                 indexes[push.digest] = self.pushes.count
-                self.pushes.append(RememberedPush(digest: push.digest, endings: endings, hour: hour))
+                self.pushes.append(RememberedPush(digest: push.digest, endings: endings, hour: present))
             }
         }
     }
@@ -122,7 +121,7 @@ public struct RememberedPush: Hashable, Sendable {
     public var digest: Int64
     /// What was counted.
     public var endings: CampaignEndings
-    /// The last hour in which something was counted.
+    /// The hour of the call that counted it, not that of the push: what is counted late is remembered for as long.
     public var hour: Int64
 }
 

@@ -60,7 +60,7 @@ public protocol CampaignRegistry: AnyObject {
     /// - Parameters:
     ///   - hour: the first hour whose counts and opens are kept, in whole hours since 1970; a campaign ends with its
     ///     last hour.
-    ///   - pushHour: the first hour whose pushes are remembered; a later repetition of an older one counts again.
+    ///   - pushHour: the first hour whose counted pushes stay remembered; a repetition of an older one counts again.
     ///   - limit: the most rows to remove.
     /// - Returns: how many rows were removed; fewer than `limit` if nothing more is too old.
     /// - Throws: `RegistryError` if the store cannot be written, `.olderSchema` if it has to be migrated first.

@@ -108,13 +108,22 @@ extension CampaignConformance {
             _ = try registry.eraseUser("anna")
             try expectSums(registry, "the opens of the removed device") { $0.opened = 2 }
         },
+        RegistryConformance("A push that is counted late is remembered from then on, so that it counts once") {
+            registry in
+            let late = [push(1, [.matched, .accepted], hoursAgo: 200)]
+            try RegistryConformance.expect(try registry.countPushes(late, nowMilliseconds: now), is: 2, "first")
+            _ = try registry.forgetCampaigns(before: hour - 2_000, pushesBefore: hour - 72, limit: 100)
+            try RegistryConformance.expect(try registry.countPushes(late, nowMilliseconds: now), is: 0, "again")
+            try expectSums(registry, "the sums") { counts in (counts.matched, counts.accepted) = (1, 1) }
+        },
         RegistryConformance("What is too old is forgotten in steps, and what is not stays") { registry in
             try registry.upsert([try RegistryConformance.device("a")])
             let (old, running) = (CampaignKey(app: "chat", name: "old"), CampaignKey(app: "chat", name: "running"))
-            _ = try registry.countPushes(
-                (0..<10).map { push($0, .matched, of: old, hoursAgo: 100 - $0) }
-                    + (0..<10).map { push(100 + $0, .matched, of: running, hoursAgo: 100 - 10 * $0) },
-                nowMilliseconds: now)
+            for age in stride(from: Int64(100), to: 0, by: -1) {
+                var pushes = age > 90 ? [push(100 - age, .matched, of: old, hoursAgo: age)] : []
+                if age % 10 == 0 { pushes.append(push(200 - age, .matched, of: running, hoursAgo: age)) }
+                _ = try registry.countPushes(pushes, nowMilliseconds: now - age * 3_600_000)
+            }
             _ = try registry.countOpens([try open(1, on: "a", of: old)], nowMilliseconds: now - 95 * 3_600_000)
             _ = try registry.countOpens([try open(2, on: "a", of: running)], nowMilliseconds: now)
             var counts: [Int] = []

@@ -58,11 +58,12 @@ extension InMemoryRegistry: CampaignRegistry {
             (.coalesced, \.coalesced), (.deadLettered, \.deadLettered),
         ]
         for push in pushes {
-            let hour = min(push.hour, nowMilliseconds / 3_600_000)
+            let hour = min(push.hour, present)
             for (ending, path) in steps where push.endings.contains(ending) {
-                let known = campaigns.pushes[push.digest] ?? ([], hour)
+                let known = campaigns.pushes[push.digest] ?? ([], present)
                 if known.endings.contains(ending) { continue }
-                campaigns.pushes[push.digest] = (known.endings.union(ending), max(known.hour, hour))
+        let present = nowMilliseconds / 3_600_000
+                campaigns.pushes[push.digest] = (known.endings.union(ending), max(known.hour, present))
                 let slot = campaigns.slot(push.campaign, hour: hour, push.platform)
                 campaigns.counts[slot, default: CampaignCounts()][keyPath: path] += 1
                 count += 1
