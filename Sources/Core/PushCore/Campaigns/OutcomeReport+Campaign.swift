@@ -5,12 +5,15 @@ import Notifications
 extension OutcomeReport {
     /// The pushes that are counted: those of a campaign, with what is told of them.
     ///
-    /// Each told push counts as matched, also one that waits for a retry.
+    /// Each told push counts as matched, also one that waits for a retry. Names that no worker writes are left out: a
+    /// registry would refuse them, and with them all that is counted at once.
     public var campaignPushes: [CampaignPush] {
         pushes.compactMap { push in
             guard let name = campaignName(of: push) else { return nil }
+            let campaign = CampaignKey(app: app, name: name)
+            guard campaign.isValid else { return nil }
             return CampaignPush(
-                campaign: CampaignKey(app: app, name: name), platform: push.platform,
+                campaign: campaign, platform: push.platform,
                 hour: CampaignRules.hour(ofMilliseconds: push.ended.milliseconds), digest: digest(of: push),
                 endings: [.matched, kind.campaignEnding])
         }

@@ -7,10 +7,10 @@ struct CampaignPushTests {
     /// An outcome of one push, as a worker tells it.
     private func pushes(
         _ outcome: String, event: String = #""type":"push.requested","campaign":"sale""#, push: String = "",
-        attempt: Int = 1, device: String = "phone", endedAtMs: Int64 = 7_200_001
+        attempt: Int = 1, device: String = "phone", app: String = "chat", endedAtMs: Int64 = 7_200_001
     ) throws -> [CampaignPush] {
         let body = """
-            {"outcome":"\(outcome)","app":"chat","event":{"source":"/shop","id":"1",\(event)},"attempt":\(attempt),
+            {"outcome":"\(outcome)","app":"\(app)","event":{"source":"/shop","id":"1",\(event)},"attempt":\(attempt),
              "pushes":[{"deviceId":"\(device)","platform":"APNS"\(push),"endedAtMs":\(endedAtMs)}]}
             """
         return try OutcomeReport(Message(body: Array(body.utf8))).campaignPushes
@@ -44,6 +44,19 @@ struct CampaignPushTests {
             "accepted", event: #""type":"record.created","recordType":"Song""#, push: #","subscriptionId":"cheap""#)
         #expect(record.first?.campaign.name == "subscription:cheap")
         #expect(try pushes("accepted", event: #""type":"push.requested""#).isEmpty)
+    }
+
+    @Test("A name that no worker writes counts for nothing, so that it keeps nothing else from being counted")
+    func invalid() throws {
+        #expect(try pushes("accepted", app: "a b").isEmpty)
+        #expect(try pushes("accepted", app: "").isEmpty)
+        for name in ["", #"a\nb"#, String(repeating: "n", count: CampaignRules.nameBytesMaximum + 1)] {
+            #expect(try pushes("accepted", event: #""type":"push.requested","campaign":"\#(name)""#).isEmpty, "\(name)")
+        }
+        let longest = String(repeating: "n", count: EventLimits.nameBytesMaximum)
+        let derived = try pushes(
+            "accepted", event: #""type":"record.created""#, push: #","subscriptionId":"\#(longest)""#)
+        #expect(derived.first?.campaign.name == "subscription:" + longest)
     }
 
     @Test("A time that no clock has counts for the nearest hour", arguments: [-5, 0, Int64.max])
