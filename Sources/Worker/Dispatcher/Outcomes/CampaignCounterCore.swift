@@ -7,12 +7,19 @@ import Synchronization
 
 /// The part of the counter that lives on the loop of the registry.
 ///
-/// Outcomes that come while the registry is busy are counted together, in one transaction.
+/// Outcomes that come while the registry is busy are counted together, in one transaction. SQLite has one writer at a
+/// time, so transactions are small, and after each the registry is left to others for as long as it took.
 final class CampaignCounterCore {
-    private static let pushesAtOnceMaximum = 5_000
+    /// What keeps the registry busy, or fails.
+    private enum Work { case counting, forgetting }
+
+    /// As many as one outcome may tell of.
+    private static let pushesAtOnceMaximum = 500
+    private static let rowsForgottenAtOnce = 500
+    private static let restNanosecondsMaximum: UInt64 = 1_000_000_000
     private static let retryNanoseconds: UInt64 = 1_000_000_000
     private static let forgetNanoseconds: UInt64 = 3_600_000_000_000
-    private static let rowsForgottenAtOnce = 5_000
+    private static let forgetRetryNanoseconds: UInt64 = 60_000_000_000
 
     private let registry: any CountingRegistry
     private let loop: EventLoop
@@ -24,6 +31,8 @@ final class CampaignCounterCore {
     private var waiting: [(tag: DeliveryTag, pushes: [CampaignPush])] = []
     private var countTimer: EventLoop.Timer?
     private var forgetTimer: EventLoop.Timer?
+    private var restsUntilNanoseconds: UInt64 = 0
+    private var problems: [Work: String] = [:]
 
     init(
         registry: any CountingRegistry, loop: EventLoop, retentionHours: Int64, health: CampaignHealth,
@@ -66,7 +75,7 @@ final class CampaignCounterCore {
     private func countSoon(afterNanoseconds delay: UInt64) {
         guard countTimer == nil, !waiting.isEmpty else { return }
         // What arrives before the timer is due is counted along.
-        countTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in
+        countTimer = loop.schedule(afterNanoseconds: max(delay, restNanoseconds)) { [weak self] in
             self?.countTimer = nil
             self?.count()
         }
@@ -83,35 +92,56 @@ final class CampaignCounterCore {
         }
         do throws(RegistryError) {
             if !pushes.isEmpty {
-                let counted = try registry.countPushes(pushes, nowMilliseconds: WallClock.nowMilliseconds())
+                let counted = try using { (registry) throws(RegistryError) in
+                    try registry.countPushes(pushes, nowMilliseconds: WallClock.nowMilliseconds())
+                }
                 metrics.counted.add(counted)
                 let told = pushes.reduce(0) { $0 + $1.endings.rawValue.nonzeroBitCount }
                 metrics.repeated.add(told - counted)
             }
         } catch {
-            failed(error)
+            failed(error, in: .counting)
             return countSoon(afterNanoseconds: Self.retryNanoseconds)
         }
-        recovered()
+        recovered(.counting)
         waiting.removeFirst(tags.count)
         settle(tags)
         countSoon(afterNanoseconds: 0)
     }
 
-    private func failed(_ error: RegistryError) {
-        let isNew = health.registry.withLock { problem in
-            defer { problem = error.message }
-            return problem != error.message
+    // MARK: The registry
+
+    /// Uses the registry, and then leaves it to others for as long as that took.
+    private func using<Value>(
+        _ body: (any CountingRegistry) throws(RegistryError) -> Value
+    ) throws(RegistryError) -> Value {
+        let start = MonotonicClock.nowNanoseconds()
+        defer {
+            let end = MonotonicClock.nowNanoseconds()
+            restsUntilNanoseconds = end + min(end - start, Self.restNanosecondsMaximum)
         }
+        return try body(registry)
+    }
+
+    private var restNanoseconds: UInt64 {
+        let now = MonotonicClock.nowNanoseconds()
+        return restsUntilNanoseconds > now ? restsUntilNanoseconds - now : 0
+    }
+
+    private func failed(_ error: RegistryError, in work: Work) {
+        let isNew = problems.updateValue(error.message, forKey: work) != error.message
+        publishProblems()
         if isNew { logger.log(.error, "campaigns.registry.failed", [.field("reason", error.message)]) }
     }
 
-    private func recovered() {
-        let had = health.registry.withLock { problem in
-            defer { problem = nil }
-            return problem != nil
-        }
-        if had { logger.log(.info, "campaigns.registry.recovered", []) }
+    private func recovered(_ work: Work) {
+        guard problems.removeValue(forKey: work) != nil else { return }
+        publishProblems()
+        logger.log(.info, "campaigns.registry.recovered", [])
+    }
+
+    private func publishProblems() {
+        health.registry.withLock { $0 = problems[.counting] ?? problems[.forgetting] }
     }
 
     // MARK: Forgetting
@@ -121,11 +151,17 @@ final class CampaignCounterCore {
         let hour = CampaignRules.hour(ofMilliseconds: WallClock.nowMilliseconds())
         var delay = Self.forgetNanoseconds
         do throws(RegistryError) {
-            let removed = try registry.forgetCampaigns(
-                before: hour - retentionHours, pushesBefore: hour - CampaignRules.pushMemoryHours,
-                limit: Self.rowsForgottenAtOnce)
-            if removed >= Self.rowsForgottenAtOnce { delay = 0 }
-        } catch { failed(error) }
+            let removed = try using { (registry) throws(RegistryError) in
+                try registry.forgetCampaigns(
+                    before: hour - retentionHours, pushesBefore: hour - CampaignRules.pushMemoryHours,
+                    limit: Self.rowsForgottenAtOnce)
+            }
+            recovered(.forgetting)
+            if removed >= Self.rowsForgottenAtOnce { delay = restNanoseconds }
+        } catch {
+            failed(error, in: .forgetting)
+            delay = Self.forgetRetryNanoseconds
+        }
         forgetTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.forget() }
     }
 }
