@@ -18,8 +18,10 @@ struct OpensAPITests {
     private let client: NativeClient
     private let mac: ReceiptAuthentication
 
-    init() throws {
-        fixture = try RegistryFixture()
+    init() throws { try self.init(RegistryFixture()) }
+
+    private init(_ fixture: RegistryFixture) throws {
+        self.fixture = fixture
         client = try NativeClient(fixture)
         mac = .ofServers(with: try fixture.registry().courierKey())
         client.send("PUT", "/v1/devices/phone", #"{"platform":"APNS","token":"ab01","app":"chat"}"#)
@@ -108,6 +110,17 @@ struct OpensAPITests {
         #expect(
             try report([try receipt(1, daysAgo: 89), try receipt(2, daysAgo: 91)]) == ["counted", "expired"])
         #expect(try report([try receipt(2, daysAgo: 91)]) == ["expired"])
+    }
+
+    @Test("A receipt is good for no longer than reports are kept, so that none counts again")
+    func expiryWithReports() throws {
+        let short = try OpensAPITests(RegistryFixture { $0.opensKeptHours = 24 })
+        #expect(
+            try short.report([short.receipt(1), short.receipt(2, daysAgo: 1), short.receipt(3, daysAgo: 2)])
+                == ["counted", "counted", "expired"])
+        let long = try OpensAPITests(RegistryFixture { $0.opensKeptHours = 87_600 })
+        #expect(
+            try long.report([long.receipt(1, daysAgo: 89), long.receipt(2, daysAgo: 91)]) == ["counted", "expired"])
     }
 
     @Test(

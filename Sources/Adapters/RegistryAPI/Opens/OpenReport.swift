@@ -26,10 +26,11 @@ struct OpenReport: Sendable {
     /// - Parameters:
     ///   - request: the request.
     ///   - authentication: the servers' own secret.
+    ///   - keptHours: how long reports are kept, in hours.
     ///   - nowMilliseconds: the time.
     /// - Throws: `NativeProblem` if the body is not as it has to be; a wrong receipt is no such error.
     init(
-        _ request: HTTPRequest, _ authentication: ReceiptAuthentication, nowMilliseconds: Int64
+        _ request: HTTPRequest, _ authentication: ReceiptAuthentication, keptHours: Int64, nowMilliseconds: Int64
     ) throws(NativeProblem) {
         try NativeParameters.check(PathValues(values: [:]), request, queryNames: [])
         try NativeBody.requireJSON(request)
@@ -48,7 +49,8 @@ struct OpenReport: Sendable {
         }
         receipts = texts.map { text in
             guard let receipt = try? OpenReceipt(text: text, mac: authentication) else { return (nil, .invalid) }
-            return receipt.isExpired(nowMilliseconds: nowMilliseconds) ? (nil, .expired) : (receipt, .unknownDevice)
+            return receipt.isExpired(nowMilliseconds: nowMilliseconds, keptHours: keptHours)
+                ? (nil, .expired) : (receipt, .unknownDevice)
         }
     }
 

@@ -17,16 +17,18 @@ struct OpensAPI: ClientAPI {
     let firstSegments = ["v1"]
     let secondSegment: String? = "opens"
     private let receipts: ReceiptAuthentication
+    private let keptHours: Int64
     private let credentials: CredentialGuard
     private let nowMilliseconds: @Sendable () -> Int64
     /// Scripts of every page may report: what they know is the only proof.
     private let crossOrigin = CrossOriginPolicy(origins: ["*"], fieldNames: "*")
 
     init(
-        receipts: ReceiptAuthentication, credentials: CredentialGuard,
+        receipts: ReceiptAuthentication, keptHours: Int64 = OpenReceipt.hoursMaximum, credentials: CredentialGuard,
         nowMilliseconds: @escaping @Sendable () -> Int64
     ) {
         self.receipts = receipts
+        self.keptHours = keptHours
         self.credentials = credentials
         self.nowMilliseconds = nowMilliseconds
     }
@@ -53,7 +55,8 @@ struct OpensAPI: ClientAPI {
         if let wait = credentials.take(sender) { return .answered(Self.tooMany(retryAfterSeconds: wait)) }
         let report: OpenReport
         do throws(NativeProblem) {
-            report = try OpenReport(request, receipts, nowMilliseconds: nowMilliseconds())
+            report = try OpenReport(
+                request, receipts, keptHours: keptHours, nowMilliseconds: nowMilliseconds())
         } catch {
             return .answered(error.response)
         }

@@ -85,7 +85,9 @@ public final class RegistryServer: Sendable {
         let router = RequestRouter(
             apis: [
                 NativeAPI(configuration: configuration, credentials: credentials),
-                OpensAPI(receipts: .ofServers(with: key), credentials: credentials, nowMilliseconds: nowMilliseconds),
+                OpensAPI(
+                    receipts: .ofServers(with: key), keptHours: configuration.opensKeptHours, credentials: credentials,
+                    nowMilliseconds: nowMilliseconds),
                 CloudKitAPI(
                     configuration: configuration, credentials: credentials, courierAddress: courierAddress,
                     nowMilliseconds: nowMilliseconds),

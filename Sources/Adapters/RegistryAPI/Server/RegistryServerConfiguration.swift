@@ -1,3 +1,5 @@
+import PushCore
+
 /// Where the API is served, and for which apps and keys.
 public struct RegistryServerConfiguration: Sendable {
     /// An address or a name of this machine.
@@ -29,6 +31,8 @@ public struct RegistryServerConfiguration: Sendable {
     public var trustedProxies: [String] = []
     /// How long a client that asks for its notifications waits for the next one, in seconds.
     public var courierWaitSecondsMaximum = 50
+    /// How long reports of opened pushes are kept, in hours: later ones are refused as too old.
+    public var opensKeptHours = OpenReceipt.hoursMaximum
 
     /// Creates a configuration.
     public init(host: String, port: UInt16, apps: [RegistryAPIApp], accessKeys: [AccessKey]) {

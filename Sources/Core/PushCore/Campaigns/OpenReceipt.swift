@@ -16,7 +16,7 @@ import Essentials
 /// | | the names of the app and of the campaign |
 /// | 16 | the first half of HMAC-SHA-256 of all before it |
 public struct OpenReceipt: Hashable, Sendable {
-    /// How long a receipt is good for, in hours: later reports find no counts to add to.
+    /// How long a receipt is good for at most, in hours; no longer than reports are kept.
     public static let hoursMaximum: Int64 = 90 * 24
     /// The longest text, in bytes.
     public static let textBytesMaximum = 600
@@ -77,9 +77,14 @@ public struct OpenReceipt: Hashable, Sendable {
         guard campaign.isValid else { throw .malformed }
     }
 
-    /// Whether a report with it is too late, at a time in milliseconds since 1970.
-    public func isExpired(nowMilliseconds: Int64) -> Bool {
-        hour < CampaignRules.hour(ofMilliseconds: nowMilliseconds) - Self.hoursMaximum
+    /// Whether a report with it is too late.
+    ///
+    /// - Parameters:
+    ///   - nowMilliseconds: the time, in milliseconds since 1970.
+    ///   - hours: how long reports are kept, in hours: a receipt that outlived its report would count again.
+    /// - Returns: whether it is.
+    public func isExpired(nowMilliseconds: Int64, keptHours hours: Int64 = hoursMaximum) -> Bool {
+        hour < CampaignRules.hour(ofMilliseconds: nowMilliseconds) - min(max(hours, 0), Self.hoursMaximum)
     }
 }
 

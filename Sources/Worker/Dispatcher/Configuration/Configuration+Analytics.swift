@@ -15,6 +15,9 @@ extension Configuration {
         ///
         /// `analytics.queue_max_messages`, default a million.
         public var queueMessagesMaximum: Int
+
+        /// The retention in whole hours.
+        var retentionHours: Int64 { Int64(retention.milliseconds / 3_600_000) }
     }
 }
 

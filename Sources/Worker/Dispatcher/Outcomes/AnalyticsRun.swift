@@ -57,7 +57,7 @@ public final class AnalyticsRun: OutcomeRun {
                 connection: "analytics", logger: logger, metrics: metrics)
             counter = CampaignCounter(
                 source: source, loop: try EventLoop(name: "campaigns"), registry: store,
-                retentionHours: Int64(configuration.analytics.retention.milliseconds / 3_600_000), metrics: metrics,
+                retentionHours: configuration.analytics.retentionHours, metrics: metrics,
                 logger: logger)
         } catch {
             throw WorkerError(starting: error)

@@ -34,6 +34,7 @@ extension Configuration {
         options.connectionsPerAddressMaximum = registryAPI.connectionsPerAddressMaximum
         options.trustedProxies = registryAPI.trustedProxies
         options.allowedOrigins = registryAPI.allowedOrigins
+        options.opensKeptHours = analytics.retentionHours
         for key in registryAPI.serverKeys { options.serverKeys.append(try Self.serverKey(key)) }
         if let certificateFile = registryAPI.certificateFile, let keyFile = registryAPI.keyFile {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
