@@ -28,6 +28,14 @@ public struct CampaignKey: Hashable, Sendable {
     /// Whether both names follow the rules for them.
     public var isValid: Bool { TextRule.app.isFollowed(by: app) && TextRule.campaignName.isFollowed(by: name) }
 
+    /// Before how many campaigns of its app it gets a place of its own.
+    ///
+    /// Each client may name subscriptions as it likes, so derived campaigns leave half of the places to requested ones.
+    public var campaignsBesideMaximum: Int {
+        let isDerived = name.utf8.contains(UInt8(ascii: ":"))
+        return isDerived ? CampaignRules.campaignsPerAppMaximum / 2 : CampaignRules.campaignsPerAppMaximum
+    }
+
     /// Makes sure that something may be counted under the names.
     ///
     /// - Throws: `RegistryError` with `.invalid`.

@@ -77,7 +77,7 @@ public struct CampaignTally {
         var counts = counts
         var replaced: [CampaignKey: CampaignKey] = [:]
         for campaign in campaigns where !known.contains(campaign) && campaign.name != CampaignRules.overflowName {
-            guard counts[campaign.app, default: 0] >= CampaignRules.campaignsPerAppMaximum else {
+            guard counts[campaign.app, default: 0] >= campaign.campaignsBesideMaximum else {
                 counts[campaign.app, default: 0] += 1
                 continue
             }

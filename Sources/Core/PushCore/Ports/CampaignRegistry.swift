@@ -75,7 +75,7 @@ public enum CampaignRules {
     public static let nameBytesMaximum = 320
     /// How long a push is remembered, so that a repetition of its outcome does not count again.
     public static let pushMemoryHours: Int64 = 72
-    /// How many campaigns an app can have.
+    /// How many campaigns an app can have; derived ones are added to fewer than half as many.
     public static let campaignsPerAppMaximum = 10_000
     /// The name that further campaigns of an app are counted under.
     public static let overflowName = "other:"

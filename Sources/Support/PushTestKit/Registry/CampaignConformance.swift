@@ -129,6 +129,19 @@ extension CampaignConformance {
                 (counts.matched, counts.opened) = (3, 1)
             }
         },
+        RegistryConformance("Campaigns that subscriptions name leave room for those that backends name") { registry in
+            let half = CampaignRules.campaignsPerAppMaximum / 2
+            func key(_ number: Int) -> CampaignKey { CampaignKey(app: "chat", name: "subscription:\(number)") }
+            _ = try registry.countPushes(
+                (0..<half + 3).map { push(Int64($0), .matched, of: key($0)) }, nowMilliseconds: now)
+            _ = try registry.countPushes([push(-1, .matched), push(-2, .matched, of: key(0))], nowMilliseconds: now)
+            try expectSums(registry, "one that a backend named") { $0.matched = 1 }
+            try expectSums(registry, of: key(0), "one of the first") { $0.matched = 2 }
+            try expectSums(registry, of: key(half - 1), "the last with room") { $0.matched = 1 }
+            try RegistryConformance.expect(try registry.campaign(key(half)), is: nil, "one without room")
+            let rest = CampaignKey(app: "chat", name: CampaignRules.overflowName)
+            try expectSums(registry, of: rest, "those without room") { $0.matched = 3 }
+        },
         RegistryConformance("Names that break the rules are refused, and nothing is counted") { registry in
             let names = ["", "a\u{0}", "a\n", String(repeating: "n", count: CampaignRules.nameBytesMaximum + 1)]
             for key in names.map({ CampaignKey(app: "chat", name: $0) }) + [CampaignKey(app: "a b", name: "n")] {

@@ -26,7 +26,7 @@ struct InMemoryCampaigns {
     mutating func slot(_ campaign: CampaignKey, hour: Int64, _ platform: Platform) -> Slot {
         var campaign = campaign
         if campaigns[campaign] == nil, campaign.name != CampaignRules.overflowName {
-            if appCounts[campaign.app, default: 0] >= CampaignRules.campaignsPerAppMaximum {
+            if appCounts[campaign.app, default: 0] >= campaign.campaignsBesideMaximum {
                 campaign.name = CampaignRules.overflowName
             } else {
                 appCounts[campaign.app, default: 0] += 1
