@@ -99,7 +99,8 @@ enum CampaignCalls {
             """
             SELECT \(CampaignSummary.readColumns) FROM (\(page)) c
             CROSS JOIN LATERAL (
-                SELECT \(sums.joined(separator: ", ")) FROM campaign_count x WHERE x.campaign = c.number) s
+                SELECT min(x.hour) AS first_hour, \(sums.joined(separator: ", "))
+                FROM campaign_count x WHERE x.campaign = c.number) s
             ORDER BY c.number DESC
             """, parameters)
     }

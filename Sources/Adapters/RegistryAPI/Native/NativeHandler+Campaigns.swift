@@ -8,11 +8,12 @@ import PushCore
 extension NativeHandler {
     /// How many hours one answer covers: a month.
     private static let hoursMaximum: Int64 = 31 * 24
-    private static let hourMilliseconds: Int64 = 3_600_000
+    /// How many campaigns one answer has at most: each is the sum of thousands of hours, and others wait meanwhile.
+    private static let campaignsMaximum = 100
 
     /// `listCampaigns`.
     func listCampaigns() throws(NativeProblem) -> HTTPResponse {
-        let limit = try limit()
+        let limit = min(try limit(), Self.campaignsMaximum)
         var app = token.app
         if let name = request.query("app") { app = try requireApp(name).name }
         var last: Int64?
@@ -36,40 +37,42 @@ extension NativeHandler {
     /// `getCampaign`.
     func getCampaign() throws(NativeProblem) -> HTTPResponse {
         let key = CampaignKey(app: try requireApp(values["app"]).name, name: values["campaign"])
-        let (from, through) = (try hour("from"), try hour("through"))
+        let (from, through) = (try moment("from"), try moment("through"))
         return try using { (registry) throws(RegistryError) in
             guard let campaign = try registry.campaign(key) else {
-                return NativeProblem(.notFound, "There is no campaign \"\(key.name.prefix(256))\" of the app.").response
+                let name = key.name.shortened(bytesMaximum: CampaignRules.nameBytesMaximum)
+                return NativeProblem(.notFound, "There is no campaign \"\(name)\" of the app.").response
             }
-            let first = max(from ?? 0, campaign.firstHour)
-            let last = min(through ?? .max, campaign.lastHour)
-            let end = min(last, first + Self.hoursMaximum - 1)
-            let slices = first <= end ? try registry.campaignSlices(key, hours: first...end) : []
+            let hours = CampaignHour.range(from: from, through: through, of: campaign)
+            let shown = hours.map { $0.lowerBound...min($0.upperBound, $0.lowerBound + Self.hoursMaximum - 1) }
+            let slices = try shown.map { (shown) throws(RegistryError) in
+                try registry.campaignSlices(key, hours: shown)
+            }
             return Self.json { writer in
                 Self.write(campaign, to: &writer)
                 writer.key("slices")
                 writer.beginArray()
-                for slice in slices { Self.write(slice, to: &writer) }
+                for slice in slices ?? [] { Self.write(slice, to: &writer) }
                 writer.endArray()
-                guard end < last, first <= end else { return }
+                guard let hours, let shown, shown.upperBound < hours.upperBound else { return }
                 writer.key("next")
-                writer.string(Self.text(ofHour: end + 1))
+                writer.string(Self.text(ofHour: shown.upperBound + 1))
             }
         }
     }
 
-    /// The hour of a time in the query, or nil.
-    private func hour(_ name: String) throws(NativeProblem) -> Int64? {
+    /// A time in the query, in milliseconds since 1970, or nil.
+    private func moment(_ name: String) throws(NativeProblem) -> Int64? {
         guard let text = request.query(name) else { return nil }
         guard let milliseconds = WallTime.milliseconds(text) else {
             throw NativeProblem(
                 .invalid, "\(name) is a time with its zone as RFC 3339 writes it, for example 2026-11-26T11:00:00Z.")
         }
-        return CampaignRules.hour(ofMilliseconds: milliseconds)
+        return milliseconds
     }
 
     private static func text(ofHour hour: Int64) -> String {
-        WallTime.text(milliseconds: WallTime(seconds: hour * (hourMilliseconds / 1_000)).milliseconds)
+        WallTime.text(milliseconds: CampaignHour.start(of: hour))
     }
 
     // MARK: JSON
@@ -97,12 +100,7 @@ extension NativeHandler {
     }
 
     private static func write(_ counts: CampaignCounts, to writer: inout JSONWriter) {
-        let members: [(StaticString, Int64)] = [
-            ("matched", counts.matched), ("accepted", counts.accepted), ("tokenDead", counts.tokenDead),
-            ("expired", counts.expired), ("coalesced", counts.coalesced), ("deadLettered", counts.deadLettered),
-            ("opened", counts.opened),
-        ]
-        for (name, count) in members {
+        for (name, count) in counts.members {
             writer.key(name)
             writer.integer(count)
         }

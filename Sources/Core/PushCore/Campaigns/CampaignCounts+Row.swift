@@ -59,7 +59,7 @@ extension CampaignCell {
 extension CampaignSummary {
     /// The columns of `campaign c` and its sums `s` that `init(_:)` reads.
     public static let readColumns =
-        "c.number, c.app, c.name, c.first_hour, c.last_hour, "
+        "c.number, c.app, c.name, coalesce(s.first_hour, c.first_hour), c.last_hour, "
         + CampaignCounts.columnNames.map { "s.\($0)" }.joined(separator: ", ")
 
     /// Reads a campaign from a row.

@@ -132,7 +132,7 @@ public struct CampaignSummary: Hashable, Sendable {
     public var number: Int64
     /// The campaign.
     public var campaign: CampaignKey
-    /// The first hour that something was counted in, in whole hours since 1970.
+    /// The first hour with counts that are kept, in whole hours since 1970.
     public var firstHour: Int64
     /// The last hour that something was counted in.
     public var lastHour: Int64

@@ -135,6 +135,8 @@ extension CampaignConformance {
             try RegistryConformance.expect(counts.reduce(0, +), is: 6 + 1 + 10 + 5 + 1, "what is forgotten")
             try RegistryConformance.expect(
                 try registry.campaigns(app: nil, before: nil, limit: 9).map(\.campaign), is: [running], "campaigns")
+            try RegistryConformance.expect(
+                try registry.campaign(running)?.firstHour, is: hour - 50, "the first hour that is kept")
             try expectSums(registry, of: running, "what stays") { counts in (counts.matched, counts.opened) = (5, 1) }
             try RegistryConformance.expect(
                 try registry.countPushes(

@@ -41,9 +41,14 @@ struct InMemoryCampaigns {
     func summary(_ campaign: CampaignKey) -> CampaignSummary? {
         guard let known = campaigns[campaign] else { return nil }
         var sums = CampaignCounts()
-        for (slot, counts) in counts where slot.campaign == campaign { sums += counts }
+        var first: Int64?
+        for (slot, counts) in counts where slot.campaign == campaign {
+            sums += counts
+            first = min(first ?? slot.hour, slot.hour)
+        }
         return CampaignSummary(
-            number: known.number, campaign: campaign, firstHour: known.first, lastHour: known.last, counts: sums)
+            number: known.number, campaign: campaign, firstHour: first ?? known.first, lastHour: known.last,
+            counts: sums)
     }
 }
 
@@ -57,12 +62,12 @@ extension InMemoryRegistry: CampaignRegistry {
             (.matched, \.matched), (.accepted, \.accepted), (.tokenDead, \.tokenDead), (.expired, \.expired),
             (.coalesced, \.coalesced), (.deadLettered, \.deadLettered),
         ]
+        let present = nowMilliseconds / 3_600_000
         for push in pushes {
             let hour = min(push.hour, present)
             for (ending, path) in steps where push.endings.contains(ending) {
                 let known = campaigns.pushes[push.digest] ?? ([], present)
                 if known.endings.contains(ending) { continue }
-        let present = nowMilliseconds / 3_600_000
                 campaigns.pushes[push.digest] = (known.endings.union(ending), max(known.hour, present))
                 let slot = campaigns.slot(push.campaign, hour: hour, push.platform)
                 campaigns.counts[slot, default: CampaignCounts()][keyPath: path] += 1
