@@ -103,10 +103,11 @@ private struct Mutation {
         else {
             return replacement()
         }
-        switch Int.random(in: 0..<4, using: &generator) {
+        switch Int.random(in: 0..<5, using: &generator) {
         case 0: members[name] = nil
         case 1: members[name] = replacement()
         case 2: members["unknown"] = .text("x")
+        case 3: members["apusReceipt"] = replacement()
         default: members[name] = members[name].map { mutated($0) }
         }
         return .object(members)

@@ -8,8 +8,8 @@ enum CampaignCommands {
         name: "campaign",
         summary: "Count what became of pushes, by campaign, platform and hour",
         discussion: """
-            Workers count pushes by campaign. An event push.requested names its campaign in
-            data.campaign. Pushes of other events are counted by what asked for them:
+            'apus analytics' counts pushes by campaign. An event push.requested names its campaign
+            in data.campaign. Pushes of other events are counted by what asked for them:
             'dataset:NAME' for a dataset, 'subscription:ID' for a record subscription.
 
             Counts are in the registry, so they are those of all workers together. They name
