@@ -26,7 +26,9 @@ struct ScenarioResult: Sendable {
     var verdict: [String] {
         var verdict = problems
         if counts.lost > 0 { verdict.append("\(counts.lost) confirmed events are lost") }
-        if counts.untold > 0 { verdict.append("the backend was not told of \(counts.untold) accepted pushes") }
+        if counts.untold > 0, !scenario.setting.dropsOutcomes {
+            verdict.append("the backend was not told of \(counts.untold) accepted pushes")
+        }
         if counts.unexpected > 0 { verdict.append("\(counts.unexpected) pushes were not expected") }
         if counts.removed > scenario.setting.removedDevicesMaximum {
             verdict.append("\(counts.removed) devices were removed that are not gone")

@@ -42,6 +42,8 @@ struct Scenario: Sendable {
         var removedDevicesMaximum = 0
         /// How many events may become dead letters although they are not broken, because a service says no for good.
         var soundDeadLettersMaximum = 0
+        /// Whether the broker takes no messages for so long that workers drop outcomes.
+        var dropsOutcomes = false
         /// How long everything may take to settle after the load has ended, in seconds.
         var settleSeconds = 120.0
 

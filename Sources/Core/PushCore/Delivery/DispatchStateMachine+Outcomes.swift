@@ -62,6 +62,30 @@ extension DispatchStateMachine {
         if !pushes.isEmpty { publishOutcomes(of: pushes, event, job: publish.job, into: &actions) }
     }
 
+    /// The broker takes messages, or does not: a lost connection, or an alarm for memory or disk.
+    public mutating func publisherChanged(isReady: Bool, into actions: inout DispatchActions) {
+        let wasDropping = outcomeFlow.isDropping
+        outcomeFlow.publisherChanged(isReady: isReady, at: latest.monotonic)
+        if wasDropping, !outcomeFlow.isDropping { actions.notices.append(.outcomesDropping(false, .confirmed)) }
+    }
+
+    /// Lets deliveries end without their outcomes if the broker has taken no messages for too long.
+    ///
+    /// The publisher still has these outcomes, so they may arrive later.
+    mutating func abandonBlockedOutcomes(into actions: inout DispatchActions) {
+        guard outcomeFlow.giveUp(at: latest.monotonic) else { return }
+        var blocked: [(identifier: UInt64, job: UInt64)] = []
+        publishes.forEach { identifier, publish in
+            if case .outcome = publish.kind { blocked.append((identifier, publish.job)) }
+        }
+        actions.notices.append(.outcomesDropping(true, .returned("RabbitMQ takes no messages")))
+        actions.outcomesDropped += blocked.count
+        for (identifier, job) in blocked {
+            publishes.remove(identifier)
+            copyEnded(of: job, rejection: nil, into: &actions)
+        }
+    }
+
     /// The broker answered for an outcome.
     mutating func outcomeEnded(
         _ identifier: UInt64, _ publish: Publish, _ outcome: PublishOutcome, into actions: inout DispatchActions

@@ -8,6 +8,9 @@ import Essentials
 /// refused for `patienceMilliseconds`. After that each is dropped at its first refusal, until the exchange has refused
 /// nothing for as long again, at least ten seconds. While the exchange does not exist, one event's outcomes are
 /// published in that time, to try it, because each attempt costs the connection.
+///
+/// While the broker takes no messages at all, because it has run out of memory or disk for example, deliveries wait as
+/// long as for a refusal, at least ten seconds, and then for no outcomes until it takes messages again.
 struct OutcomeFlow: Sendable {
     /// What becomes of a message that was not taken.
     enum Verdict: Hashable, Sendable {
@@ -15,16 +18,19 @@ struct OutcomeFlow: Sendable {
         case drop
     }
 
-    private enum State {
+    private enum State: Equatable {
         case open
         case refusing(since: MonotonicTime)
         case dropping(latest: MonotonicTime)
         case suspended(nextTry: MonotonicTime)
+        case blocked
     }
 
     /// How long a refused outcome is published again, while its delivery waits.
     let patienceMilliseconds: Int64
     private var state = State.open
+    /// Since when the broker has taken no messages; nil if it takes them.
+    private var blockedSince: MonotonicTime?
     /// How long the exchange must refuse nothing before outcomes count as taken again: the log tells each change.
     private var quietMilliseconds: Int64 { max(10_000, patienceMilliseconds) }
 
@@ -34,12 +40,45 @@ struct OutcomeFlow: Sendable {
     var isDropping: Bool {
         switch state {
         case .open, .refusing: false
-        case .dropping, .suspended: true
+        case .dropping, .suspended, .blocked: true
         }
+    }
+
+    /// When deliveries will not wait for outcomes any more; nil if the broker takes messages, or they do not wait.
+    var deadline: MonotonicTime? {
+        guard let blockedSince, state != .blocked else { return nil }
+        return blockedSince.advanced(byMilliseconds: UInt64(quietMilliseconds))
+    }
+
+    /// The broker takes messages, or does not.
+    mutating func publisherChanged(isReady: Bool, at now: MonotonicTime) {
+        if isReady {
+            blockedSince = nil
+            if state == .blocked { state = .open }
+        } else if blockedSince == nil {
+            blockedSince = now
+        }
+    }
+
+    /// Events come again after a connection was lost: their outcomes are worth waiting for as those of the first.
+    mutating func consumptionBegan(at now: MonotonicTime) {
+        guard blockedSince != nil else { return }
+        blockedSince = now
+        if state == .blocked { state = .open }
+    }
+
+    /// Gives up on a broker that has taken no messages for too long.
+    ///
+    /// - Returns: whether that is so from now on: no delivery waits for an outcome any more.
+    mutating func giveUp(at now: MonotonicTime) -> Bool {
+        guard let deadline, deadline <= now else { return false }
+        state = .blocked
+        return true
     }
 
     /// Whether an outcome is to be published at all.
     mutating func mayPublish(at now: MonotonicTime) -> Bool {
+        if state == .blocked { return false }
         guard case .suspended(let nextTry) = state else { return true }
         guard nextTry <= now else { return false }
         unroutable(at: now)
@@ -48,6 +87,7 @@ struct OutcomeFlow: Sendable {
 
     /// The broker took an outcome.
     mutating func taken(at now: MonotonicTime) {
+        if state == .blocked { return }
         if case .dropping(let latest) = state, now.milliseconds(since: latest) < quietMilliseconds { return }
         state = .open
     }
@@ -59,7 +99,7 @@ struct OutcomeFlow: Sendable {
             state = .refusing(since: now)
             return .publishAgain
         case .refusing(let since) where now.milliseconds(since: since) < patienceMilliseconds: return .publishAgain
-        case .open, .refusing, .dropping, .suspended:
+        case .open, .refusing, .dropping, .suspended, .blocked:
             state = .dropping(latest: now)
             return .drop
         }

@@ -109,6 +109,7 @@ public struct PipelineMachine {
         switch state {
         case .consuming(let epoch):
             sourceLost(before: epoch, at: now)
+            dispatch.outcomeFlow.consumptionBegan(at: now.monotonic)
             hasConsumed = true
             decideConsumption()
         // All of it will come again; to begin it now would only make duplicates.
@@ -124,6 +125,12 @@ public struct PipelineMachine {
         forgetLostBatches()
         serving.sourceLost(before: epoch, into: &serves)
         takeOverPages(at: now)
+    }
+
+    /// The broker takes messages, or does not.
+    public mutating func publisherStateChanged(isReady: Bool, at now: Moment) {
+        dispatch.clocksRead(now)
+        dispatch.publisherChanged(isReady: isReady, into: &actions.dispatch)
     }
 
     /// The broker answered for messages.
@@ -185,6 +192,7 @@ public struct PipelineMachine {
             ask(.readSubscriptions, .subscriptions, at: now)
         }
         dispatch.sendWaiting(at: now, into: &actions.dispatch)
+        dispatch.abandonBlockedOutcomes(into: &actions.dispatch)
         distribute(at: now)
         askForBatches(at: now)
         askForPages(at: now)
@@ -300,7 +308,7 @@ public struct PipelineMachine {
     private mutating func findNextTick(_ now: Moment) {
         var next = [
             pending.nextDeadline, publishesToRepeat.first?.due, serving.nextDeadline, planning.nextDeadline,
-            isDraining ? nil : pausesDue,
+            dispatch.outcomeFlow.deadline, isDraining ? nil : pausesDue,
         ].compactMap(\.self).min()
         func atLatest(afterMilliseconds delay: UInt64) {
             let due = now.monotonic.advanced(byMilliseconds: delay)

@@ -77,6 +77,8 @@ final class Pipeline {
 
     func publisherStateChanged(isReady: Bool, reason: String) {
         health.set(.publisher, isReady ? nil : "cannot publish: \(reason)")
+        machine.publisherStateChanged(isReady: isReady, at: parts.now())
+        scheduleTick()
     }
 
     func pushesEnded(_ results: [PushResult]) {

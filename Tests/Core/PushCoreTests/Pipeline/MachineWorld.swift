@@ -18,6 +18,7 @@ struct MachineWorld {
     private(set) var publishes: [OutgoingMessage] = []
     private(set) var settles: [DeliveryTag] = []
     private(set) var notices: [PipelineNotice] = []
+    private(set) var dispatchNotices: [DispatchActions.Notice] = []
     private(set) var fates: [EventReport.Fate] = []
     private var lastTag: UInt64 = 0
 
@@ -61,6 +62,7 @@ struct MachineWorld {
         publishes += machine.actions.dispatch.publishes
         settles += machine.actions.dispatch.settles
         notices += machine.actions.notices
+        dispatchNotices += machine.actions.dispatch.notices
         fates += machine.actions.events.map(\.fate)
         machine.actions.removeAll()
     }
