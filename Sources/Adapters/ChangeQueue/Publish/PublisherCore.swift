@@ -95,6 +95,7 @@ final class PublisherCore {
     private func retry(after error: AMQPError) {
         connectionMetrics.failed(error)
         metrics.blocked(false)
+        if isBlocked { handler?.publisherBlocked(false) }
         isBlocked = false
         let delayNanoseconds = attempts.failed()
         logger.log(
@@ -310,6 +311,7 @@ extension PublisherCore: AMQPConnectionHandler {
             }
         }
         handler?.publisherStateChanged(isReady: !isBlocked, reason: reason)
+        handler?.publisherBlocked(isBlocked)
     }
 
     func connectionLost(_ error: AMQPError) {

@@ -62,10 +62,10 @@ extension DispatchStateMachine {
         if !pushes.isEmpty { publishOutcomes(of: pushes, event, job: publish.job, into: &actions) }
     }
 
-    /// The broker takes messages, or does not: a lost connection, or an alarm for memory or disk.
-    public mutating func publisherChanged(isReady: Bool, into actions: inout DispatchActions) {
+    /// The broker takes no messages, for lack of memory or disk, or takes them again.
+    mutating func publisherBlocked(_ isBlocked: Bool, into actions: inout DispatchActions) {
         let wasDropping = outcomeFlow.isDropping
-        outcomeFlow.publisherChanged(isReady: isReady, at: latest.monotonic)
+        outcomeFlow.publisherBlocked(isBlocked, at: latest.monotonic)
         if wasDropping, !outcomeFlow.isDropping { actions.notices.append(.outcomesDropping(false, .confirmed)) }
     }
 

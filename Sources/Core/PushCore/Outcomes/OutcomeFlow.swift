@@ -9,8 +9,9 @@ import Essentials
 /// nothing for as long again, at least ten seconds. While the exchange does not exist, one event's outcomes are
 /// published in that time, to try it, because each attempt costs the connection.
 ///
-/// While the broker takes no messages at all, because it has run out of memory or disk for example, deliveries wait as
-/// long as for a refusal, at least ten seconds, and then for no outcomes until it takes messages again.
+/// While the broker takes no messages at all, because it has run out of memory or disk, deliveries wait as long as for a
+/// refusal, at least ten seconds, and then for no outcomes until it takes messages again. A lost connection is waited
+/// for: its deliveries come again in any case.
 struct OutcomeFlow: Sendable {
     /// What becomes of a message that was not taken.
     enum Verdict: Hashable, Sendable {
@@ -50,21 +51,14 @@ struct OutcomeFlow: Sendable {
         return blockedSince.advanced(byMilliseconds: UInt64(quietMilliseconds))
     }
 
-    /// The broker takes messages, or does not.
-    mutating func publisherChanged(isReady: Bool, at now: MonotonicTime) {
-        if isReady {
+    /// The broker takes no messages, or takes them again.
+    mutating func publisherBlocked(_ isBlocked: Bool, at now: MonotonicTime) {
+        if !isBlocked {
             blockedSince = nil
             if state == .blocked { state = .open }
         } else if blockedSince == nil {
             blockedSince = now
         }
-    }
-
-    /// Events come again after a connection was lost: their outcomes are worth waiting for as those of the first.
-    mutating func consumptionBegan(at now: MonotonicTime) {
-        guard blockedSince != nil else { return }
-        blockedSince = now
-        if state == .blocked { state = .open }
     }
 
     /// Gives up on a broker that has taken no messages for too long.

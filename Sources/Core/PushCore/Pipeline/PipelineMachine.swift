@@ -109,7 +109,6 @@ public struct PipelineMachine {
         switch state {
         case .consuming(let epoch):
             sourceLost(before: epoch, at: now)
-            dispatch.outcomeFlow.consumptionBegan(at: now.monotonic)
             hasConsumed = true
             decideConsumption()
         // All of it will come again; to begin it now would only make duplicates.
@@ -127,10 +126,10 @@ public struct PipelineMachine {
         takeOverPages(at: now)
     }
 
-    /// The broker takes messages, or does not.
-    public mutating func publisherStateChanged(isReady: Bool, at now: Moment) {
+    /// The broker takes no messages on a connection that it keeps, or takes them again.
+    public mutating func publisherBlocked(_ isBlocked: Bool, at now: Moment) {
         dispatch.clocksRead(now)
-        dispatch.publisherChanged(isReady: isReady, into: &actions.dispatch)
+        dispatch.publisherBlocked(isBlocked, into: &actions.dispatch)
     }
 
     /// The broker answered for messages.

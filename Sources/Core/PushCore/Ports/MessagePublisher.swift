@@ -24,4 +24,13 @@ public protocol PublishHandler: AnyObject, Sendable {
 
     /// Whether the publisher can publish at this moment: false while it reconnects or the broker blocks it.
     func publisherStateChanged(isReady: Bool, reason: String)
+
+    /// Whether the broker takes no messages on a connection that it keeps, for lack of memory or disk
+    /// (`connection.blocked`); a lost connection ends that.
+    func publisherBlocked(_ isBlocked: Bool)
+}
+
+extension PublishHandler {
+    /// Does nothing: most publishers only wait.
+    public func publisherBlocked(_ isBlocked: Bool) {}
 }

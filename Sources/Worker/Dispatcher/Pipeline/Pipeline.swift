@@ -77,7 +77,10 @@ final class Pipeline {
 
     func publisherStateChanged(isReady: Bool, reason: String) {
         health.set(.publisher, isReady ? nil : "cannot publish: \(reason)")
-        machine.publisherStateChanged(isReady: isReady, at: parts.now())
+    }
+
+    func publisherBlocked(_ isBlocked: Bool) {
+        machine.publisherBlocked(isBlocked, at: parts.now())
         scheduleTick()
     }
 
@@ -215,6 +218,10 @@ final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler
 
     func publisherStateChanged(isReady: Bool, reason: String) {
         pipeline.loop.submit { [pipeline] in pipeline.value.publisherStateChanged(isReady: isReady, reason: reason) }
+    }
+
+    func publisherBlocked(_ isBlocked: Bool) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.publisherBlocked(isBlocked) }
     }
 
     func registryAnswered(_ number: UInt64, _ result: Result<RegistryAnswer, RegistryError>) {

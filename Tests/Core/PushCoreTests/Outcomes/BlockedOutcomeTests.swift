@@ -15,8 +15,8 @@ struct BlockedOutcomeTests {
         return tags
     }
 
-    private mutating func publisherChanges(isReady: Bool) {
-        world.machine.publisherStateChanged(isReady: isReady, at: world.now)
+    private mutating func publisherIsBlocked(_ isBlocked: Bool) {
+        world.machine.publisherBlocked(isBlocked, at: world.now)
         world.tick()
     }
 
@@ -30,7 +30,7 @@ struct BlockedOutcomeTests {
     @Test("Deliveries wait for their outcomes for ten seconds, then for none until messages are taken again")
     mutating func givesUp() {
         let first = push("p1")
-        publisherChanges(isReady: false)
+        publisherIsBlocked(true)
         #expect(world.machine.nextTick.map { $0 <= Samples.monotonic(world.milliseconds + 10_000) } == true)
         world.pass(milliseconds: 9_999)
         #expect(world.settles.isEmpty)
@@ -40,7 +40,7 @@ struct BlockedOutcomeTests {
         let published = world.publishes.count
         let second = push("p2")
         #expect(world.settles == first + second && world.publishes.count == published, "it is not even published")
-        publisherChanges(isReady: true)
+        publisherIsBlocked(false)
         #expect(areDropped == false)
         _ = push("p3")
         #expect(world.settles == first + second && world.publishes.count == published + 1, "this one is waited for")
@@ -49,23 +49,10 @@ struct BlockedOutcomeTests {
     @Test("The broker's late answer for an outcome that nobody waits for changes nothing")
     mutating func lateAnswer() {
         let tags = push("p1")
-        publisherChanges(isReady: false)
+        publisherIsBlocked(true)
         world.pass(milliseconds: 10_000)
         world.machine.publishesEnded(world.publishes.map { ($0.identifier, .confirmed) }, at: world.now)
         world.tick()
         #expect(world.settles == tags)
-    }
-
-    @Test("An event that comes again after a lost connection is told of, though the publisher is not back yet")
-    mutating func reconnecting() {
-        publisherChanges(isReady: false)
-        world.machine.sourceStateChanged(.interrupted(reason: "lost"), at: world.now)
-        world.pass(milliseconds: 60_000)
-        world.machine.sourceStateChanged(.consuming(epoch: 2), at: world.now)
-        world.answerPauses([])
-        world.deliver([MachineWorld.push("p1")], epoch: 2, isRedelivered: true)
-        world.answerWithDevices()
-        world.accept()
-        #expect(world.publishes.count == 1 && world.settles.isEmpty)
     }
 }
