@@ -10,13 +10,14 @@ final class LineReader {
         case tooLong
     }
 
-    /// The longest line, in bytes: more than a device with its subscriptions, or an outcome of 500 pushes, needs.
-    static let lineBytesMaximum = 1024 * 1024
+    /// The longest line, in bytes, unless told otherwise: far more than a device and hundreds of subscriptions need.
+    static let lineBytesMaximum = 256 * 1024
 
     private static let chunkBytes = 64 * 1024
 
     private let descriptor: Int32
     private let name: String
+    private let lineBytesMaximum: Int
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
@@ -27,7 +28,9 @@ final class LineReader {
     /// - Parameters:
     ///   - descriptor: an open file; it stays the caller's.
     ///   - name: its name in errors.
-    init(descriptor: Int32, name: String) {
+    ///   - lineBytesMaximum: the longest line that is taken.
+    init(descriptor: Int32, name: String, lineBytesMaximum: Int = LineReader.lineBytesMaximum) {
+        self.lineBytesMaximum = lineBytesMaximum
         self.descriptor = descriptor
         self.name = name
     }
@@ -36,16 +39,22 @@ final class LineReader {
     ///
     /// - Parameters:
     ///   - path: the file; `-` for standard input.
+    ///   - lineBytesMaximum: the longest line that is taken.
     ///   - body: reads.
     /// - Returns: the result of `body`.
     /// - Throws: `CommandFailure` if the file cannot be opened, and the errors of `body`.
-    static func withFile<Value>(_ path: String, _ body: (LineReader) throws -> Value) throws -> Value {
+    static func withFile<Value>(
+        _ path: String, lineBytesMaximum: Int = LineReader.lineBytesMaximum, _ body: (LineReader) throws -> Value
+    ) throws -> Value {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw CommandFailure(.noInput, "cannot read \(path): \(String(cString: strerror(errno)))")
         }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-        return try body(LineReader(descriptor: descriptor, name: path == "-" ? "standard input" : path))
+        return try body(
+            LineReader(
+                descriptor: descriptor, name: path == "-" ? "standard input" : path,
+                lineBytesMaximum: lineBytesMaximum))
     }
 
     /// The next line, or nil at the end.
@@ -61,7 +70,7 @@ final class LineReader {
             if isAtEnd {
                 return start < buffer.count || isInsideLongLine ? finishLine(at: buffer.count, next: buffer.count) : nil
             }
-            if buffer.count - start > Self.lineBytesMaximum {
+            if buffer.count - start > lineBytesMaximum {
                 isInsideLongLine = true
                 start = buffer.count
             }

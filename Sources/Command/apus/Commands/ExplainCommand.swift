@@ -54,9 +54,12 @@ struct ExplainCommand: Command {
 
     // MARK: Reading
 
+    /// The longest line, in bytes: more than an outcome of 500 pushes needs.
+    private static let lineBytesMaximum = 1024 * 1024
+
     private func readLog(_ path: String, into history: inout EventHistory) throws {
         var (readable, others) = (0, 0)
-        try LineReader.withFile(path) { reader in
+        try LineReader.withFile(path, lineBytesMaximum: Self.lineBytesMaximum) { reader in
             while let line = try reader.next() {
                 if case .bytes(let bytes) = line, history.addLogLine(Array(bytes)) {
                     readable += 1
@@ -74,12 +77,12 @@ struct ExplainCommand: Command {
 
     private func readOutcomes(_ path: String, into history: inout EventHistory) throws {
         var (lineNumber, problem, others) = (0, "", 0)
-        try LineReader.withFile(path) { reader in
+        try LineReader.withFile(path, lineBytesMaximum: Self.lineBytesMaximum) { reader in
             while let line = try reader.next() {
                 lineNumber += 1
                 guard case .bytes(let bytes) = line else {
                     others += 1
-                    problem = "line \(lineNumber) is longer than \(LineReader.lineBytesMaximum) bytes"
+                    problem = "line \(lineNumber) is longer than \(Self.lineBytesMaximum) bytes"
                     continue
                 }
                 do throws(OutcomeReport.Fault) { try history.addOutcome(Array(bytes)) } catch {

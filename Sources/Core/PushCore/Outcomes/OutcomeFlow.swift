@@ -9,9 +9,9 @@ import Essentials
 /// nothing for as long again, at least ten seconds. While the exchange does not exist, one event's outcomes are
 /// published in that time, to try it, because each attempt costs the connection.
 ///
-/// While the broker takes no messages at all, because it has run out of memory or disk, deliveries wait as long as for a
-/// refusal, at least ten seconds, and then for no outcomes until it takes messages again. A lost connection is waited
-/// for: its deliveries come again in any case.
+/// While the broker takes no messages at all, because it has run out of memory or disk, deliveries wait as long as for
+/// a refusal, at least ten seconds, and then for no outcomes until it takes messages again. A lost connection is
+/// waited for: its deliveries come again in any case.
 struct OutcomeFlow: Sendable {
     /// What becomes of a message that was not taken.
     enum Verdict: Hashable, Sendable {
