@@ -43,13 +43,7 @@ final class WebhookHealthBoard: Sendable {
     }
 
     func changed(_ sourceState: DeliverySourceState, endpoint index: Int) {
-        let problem: String? =
-            switch sourceState {
-            case .consuming: nil
-            case .interrupted(let reason), .misconfigured(let reason): reason
-            case .cancelled: "stopped"
-            }
-        state.withLock { $0.endpoints[index].consumptionProblem = problem }
+        state.withLock { $0.endpoints[index].consumptionProblem = sourceState.problem }
     }
 
     func publisherChanged(isReady: Bool, reason: String) {
@@ -57,7 +51,7 @@ final class WebhookHealthBoard: Sendable {
     }
 }
 
-/// Hands on what comes from the queue of one app.
+/// Passes the deliveries of one app's queue to the loop of the webhooks.
 final class WebhookDeliveryInbox: DeliveryHandler {
     private let parts: LoopBound<WebhookParts>
     private let board: WebhookHealthBoard
@@ -80,7 +74,7 @@ final class WebhookDeliveryInbox: DeliveryHandler {
     }
 }
 
-/// Hands on how publishes ended.
+/// Passes the results of publishes to the loop of the webhooks.
 final class WebhookPublishInbox: PublishHandler {
     private let parts: LoopBound<WebhookParts>
     private let board: WebhookHealthBoard

@@ -8,21 +8,21 @@ import Synchronization
 
 /// Posts outcomes to the backends of apps, on a thread of its own.
 ///
-/// Each app has a queue, a client and a machine of its own, so a backend in trouble holds up nobody else. A delivery is
-/// acknowledged when the backend has taken it, or when RabbitMQ has confirmed its copy in a retry queue.
+/// Each app has a queue, a client and a machine of its own, so a failing backend does not delay the others. A delivery
+/// is acknowledged when the backend has taken it, or when RabbitMQ has confirmed its copy in a retry queue.
 public final class WebhookService: Sendable {
     /// One app: where its outcomes come from, and where they go.
     public struct Route: Sendable {
         /// Where they go.
         public var endpoint: WebhookEndpoint
         /// Where they come from.
-        public var source: any OutcomeSource
+        public var source: any MessageSource
         /// The name of the retry queue of a delay in milliseconds.
         public var retryQueue: @Sendable (_ delayMilliseconds: Int64) -> String
 
         /// Describes a route.
         public init(
-            endpoint: WebhookEndpoint, source: any OutcomeSource,
+            endpoint: WebhookEndpoint, source: any MessageSource,
             retryQueue: @escaping @Sendable (_ delayMilliseconds: Int64) -> String
         ) {
             self.endpoint = endpoint

@@ -1,13 +1,14 @@
 import PushCore
 import Synchronization
 
-/// The source of the outcomes of one app, which is closed once, whoever asks first: the end of the process, or an
-/// endpoint that wants no more outcomes.
+/// The source of the outcomes of one app, which is closed at most once.
+///
+/// Two parts may close it: the service when the process ends, and the app's core after the endpoint answered 410.
 final class WebhookSource: Sendable {
-    private let source: any OutcomeSource
+    private let source: any MessageSource
     private let end = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ source: any OutcomeSource) { self.source = source }
+    init(_ source: any MessageSource) { self.source = source }
 
     func start(handler: any DeliveryHandler) { source.start(handler: handler) }
 

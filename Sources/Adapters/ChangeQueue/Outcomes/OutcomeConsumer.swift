@@ -18,7 +18,7 @@ public enum OutcomeQueue: Hashable, Sendable {
 ///
 /// It reconnects forever. Unacknowledged deliveries of a durable queue come again under a new epoch, and tags of the
 /// old epoch are ignored.
-public final class OutcomeConsumer: OutcomeSource {
+public final class OutcomeConsumer: MessageSource {
     private let loop: EventLoop
     private let core: LoopBound<OutcomeConsumerCore>
 

@@ -13,7 +13,7 @@ enum CampaignCalls {
             "SELECT p.digest, p.seen FROM campaign_push p WHERE p.digest = ANY ($1::bigint[])", [.integers(digests)])
     }
 
-    /// Those of the campaigns that are there: app, name.
+    /// Finds the stored campaigns among some: app, name.
     static func known(_ campaigns: [CampaignKey]) -> Call {
         Call(
             """
@@ -71,7 +71,7 @@ enum CampaignCalls {
         ]
     }
 
-    /// Adds those of the campaigns that are not there.
+    /// Stores the campaigns that are not stored yet.
     static func addMissing(_ spans: [CampaignSpan]) -> Call {
         Call(
             """

@@ -118,7 +118,7 @@ enum OpenCalls {
             ])
     }
 
-    /// Those of the campaigns that are there, which nobody forgets until the transaction ends: app, name, number.
+    /// Finds the stored campaigns among some, and locks them until the transaction ends: app, name, number.
     static func numbers(of campaigns: [CampaignKey]) -> Call {
         Call(
             """

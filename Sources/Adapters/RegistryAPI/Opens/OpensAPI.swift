@@ -2,7 +2,7 @@ import Crypto
 import HTTPServer
 import JSON
 import Notifications
-import PushCore
+public import PushCore
 
 /// `POST /v1/opens`: devices report that their users opened pushes, without a backend in between.
 ///
@@ -96,7 +96,7 @@ struct OpensAPI: ClientAPI {
 
 extension ReceiptAuthentication {
     /// The secret of the servers of a registry with this key.
-    static func ofServers(with key: CourierKey) -> ReceiptAuthentication {
+    public static func ofServers(with key: CourierKey) -> ReceiptAuthentication {
         ReceiptAuthentication(key) { MessageAuthentication.code(of: $0, key: $1) }
     }
 }

@@ -1,6 +1,6 @@
 import Essentials
 
-/// The statement that an event of a campaign asked for a push, which nobody can make but the servers of the registry.
+/// A statement that an event of a campaign asked for a push; only the servers of the registry can write one.
 ///
 /// It travels in the payload of the push, and comes back with a device's report that its user opened it. It names no
 /// device: the report proves whose it is by the device's token.

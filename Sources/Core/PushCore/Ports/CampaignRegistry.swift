@@ -5,7 +5,8 @@ import Essentials
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
 /// `RegistryError`; several processes may count at once.
 ///
-/// Counts name nobody. A reported open names its device as long as it is kept, so that it counts once.
+/// Counts contain no device, identity or user. A reported open names its device until it is forgotten, so that the
+/// registry counts it once.
 public protocol CampaignRegistry: AnyObject {
     /// Counts pushes, all or none; what was counted of a push before is not counted again.
     ///

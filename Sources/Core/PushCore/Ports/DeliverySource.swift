@@ -1,13 +1,21 @@
-/// Where deliveries come from.
+/// Where messages of one queue come from, for example outcomes.
 ///
 /// All methods may be called from any thread.
-public protocol DeliverySource: AnyObject, Sendable {
+public protocol MessageSource: AnyObject, Sendable {
     /// Connects, and goes on connecting for as long as it takes; deliveries go to the handler.
     func start(handler: any DeliveryHandler)
 
     /// Acknowledges deliveries whose work has ended, in any order; tags of an earlier connection are ignored.
     func settle(_ tags: [DeliveryTag])
 
+    /// Writes the last acknowledgements and closes the connection; other deliveries go back to their queue.
+    func close() async
+}
+
+/// Where the deliveries of events come from.
+///
+/// All methods may be called from any thread.
+public protocol DeliverySource: MessageSource {
     /// Rejects deliveries finally, in any order: the broker moves them, unchanged, to its dead letters.
     ///
     /// Tags of an earlier connection are ignored.
@@ -25,12 +33,9 @@ public protocol DeliverySource: AnyObject, Sendable {
     ///
     /// Returns when the broker has agreed, or the connection is gone.
     func cancel() async
-
-    /// Writes the last acknowledgements and closes the connection.
-    func close() async
 }
 
-/// Receives the deliveries of a `DeliverySource`; called on the source's own thread, so it must only pass them on.
+/// Receives the deliveries of a `MessageSource`; called on the source's own thread, so it must only pass them on.
 public protocol DeliveryHandler: AnyObject, Sendable {
     /// A batch of deliveries, in the broker's order. Unacknowledged ones never number more than the prefetch.
     func deliveriesReceived(_ deliveries: [Delivery])
@@ -39,7 +44,7 @@ public protocol DeliveryHandler: AnyObject, Sendable {
     func sourceStateChanged(_ state: DeliverySourceState)
 }
 
-/// How a `DeliverySource` is doing.
+/// How a `MessageSource` is doing.
 public enum DeliverySourceState: Hashable, Sendable {
     /// Consuming; deliveries carry this epoch from now on.
     case consuming(epoch: UInt32)
@@ -50,4 +55,13 @@ public enum DeliverySourceState: Hashable, Sendable {
     case misconfigured(reason: String)
     /// Cancelled at our own wish.
     case cancelled
+
+    /// Why nothing is consumed; nil if something is.
+    public var problem: String? {
+        switch self {
+        case .consuming: nil
+        case .interrupted(let reason), .misconfigured(let reason): reason
+        case .cancelled: "stopped"
+        }
+    }
 }

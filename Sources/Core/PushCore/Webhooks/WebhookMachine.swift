@@ -3,8 +3,8 @@ public import Essentials
 /// Decides for one endpoint which outcomes are posted when, which wait in a retry queue, and which are given up: a pure
 /// state machine.
 ///
-/// Each app has a machine of its own, with deliveries and requests of its own. So an endpoint in trouble holds up
-/// nobody else.
+/// Each app has a machine of its own, with deliveries and requests of its own. So a failing endpoint does not
+/// delay the others.
 ///
 /// - A limited number of requests is under way at once. While the endpoint fails, it is one, between pauses
 ///   (`WebhookPauses`).
@@ -138,7 +138,7 @@ public struct WebhookMachine: Sendable {
         return []
     }
 
-    /// The process ends: nothing more is posted, and what waits here goes back to its queue.
+    /// The process ends: the machine posts nothing more, and forgets waiting deliveries, which RabbitMQ delivers again.
     public mutating func stopBegan() {
         isStopping = true
         giveBack()

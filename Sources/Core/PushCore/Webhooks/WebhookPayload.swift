@@ -1,5 +1,6 @@
 public import Essentials
 internal import JSON
+import Notifications
 
 /// The body of a request to an app's backend, as Standard Webhooks recommends it: what happened, when, and the outcome.
 ///
@@ -34,56 +35,33 @@ public struct WebhookPayload: Hashable, Sendable {
         body = Self.body(type: "apus.push.\(word)", at: Self.time(of: message), data: message.body)
     }
 
-    private init(identifier: String, body: [UInt8]) {
-        self.identifier = identifier
-        self.body = body
-    }
-
-    /// An outcome that was made up, to try an endpoint.
+    /// An outcome that was made up, to try an endpoint: one accepted push, told as a worker tells it.
     ///
     /// - Parameters:
     ///   - app: the app.
     ///   - identifier: the identifier of the outcome.
     ///   - now: the time.
     /// - Returns: the body; its event has the source `/apus/webhooks/test`.
-    public static func sample(app: String, identifier: String, at now: WallTime) -> WebhookPayload {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("outcome")
-        json.string("accepted")
-        json.key("app")
-        json.string(app)
-        json.key("event")
-        json.beginObject()
-        for (key, text) in [("source", "/apus/webhooks/test"), ("id", "test"), ("type", "push.requested")] {
-            json.key(dynamic: key)
-            json.string(text)
+    /// - Throws: `OutcomeReport.Fault` if the identifier is none that a worker writes.
+    public static func sample(
+        app: String, identifier: String, at now: WallTime
+    ) throws(OutcomeReport.Fault) -> WebhookPayload {
+        let outline = EventOutline(
+            source: "/apus/webhooks/test", identifier: "test", type: EventType.pushRequested.rawValue)
+        let delivery = Delivery(
+            tag: DeliveryTag(epoch: 0, number: 0), deliveryClass: .interactive, isRedelivered: false, exchange: "",
+            routingKey: "", message: Message(body: []))
+        let history = RetryState(of: delivery, nowMilliseconds: now.milliseconds)
+        guard let event = OutcomeEvent(outline, history), let token = DeviceToken(bytes: [0]) else {
+            throw OutcomeReport.Fault(description: "the sample is no event")
         }
-        for key in ["publishedAtMs", "firstSeenAtMs"] {
-            json.key(dynamic: key)
-            json.integer(now.milliseconds)
-        }
-        json.endObject()
-        json.key("attempt")
-        json.integer(1)
-        json.key("pushes")
-        json.beginArray()
-        json.beginObject()
-        json.key("deviceId")
-        json.string("sample-device")
-        json.key("platform")
-        json.string("APNS")
-        json.key("pushId")
-        json.string("00000000-0000-4000-8000-000000000000")
-        json.key("sends")
-        json.integer(1)
-        json.key("endedAtMs")
-        json.integer(now.milliseconds)
-        json.endObject()
-        json.endArray()
-        json.endObject()
-        let body = body(type: "apus.push.accepted", at: now, data: json.bytes)
-        return WebhookPayload(identifier: identifier, body: body)
+        let push = EndedPush(
+            recipient: Recipient(deviceID: "sample-device", platform: .apns, token: token, app: app), kind: .accepted,
+            reason: "", apnsID: APNsIdentifier(high: 0x4000, low: 1 << 63), sends: 1, ended: now)
+        guard var message = OutcomeMessage(event: event, exchange: "webhooks").messages([push], at: now).first?.message
+        else { throw OutcomeReport.Fault(description: "the sample is no outcome") }
+        message.properties.messageID = identifier
+        return try WebhookPayload(message)
     }
 
     /// When the worker wrote the message.

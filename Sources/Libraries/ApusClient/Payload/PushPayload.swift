@@ -40,7 +40,7 @@ public struct PushPayload: Hashable, Sendable {
     public let event: PushEvent
     /// What the system shows, also of a push about a record; nil for a silent one.
     public let shown: ShownContent?
-    /// What `RegistrationClient.reportOpened` takes when the user opens the push; nil if nobody counts that.
+    /// The receipt for `RegistrationClient.reportOpened` when the user opens the push; nil if the push has none.
     public let receipt: String?
     /// What was wrong and has been left out; at most 16.
     public let problems: [PayloadProblem]

@@ -25,8 +25,7 @@ final class CampaignCounter: DeliveryHandler {
     ///   - metrics: where the instruments are registered.
     ///   - logger: where events of interest go.
     init(
-        source: OutcomeConsumer, loop: EventLoop, registry: sending any CountingRegistry,
-        retentionHours: Int64,
+        source: OutcomeConsumer, loop: EventLoop, registry: sending any CountingRegistry, retentionHours: Int64,
         metrics: MetricsRegistry, logger: Logger
     ) {
         self.source = source
@@ -70,14 +69,8 @@ final class CampaignCounter: DeliveryHandler {
     }
 
     func sourceStateChanged(_ state: DeliverySourceState) {
-        switch state {
-        case .consuming:
-            health.consumption.withLock { $0 = nil }
-            loop.submit { [core] in core.value.connectionBegan() }
-        case .interrupted(let reason), .misconfigured(let reason):
-            health.consumption.withLock { $0 = reason }
-        case .cancelled: health.consumption.withLock { $0 = "cancelled" }
-        }
+        health.consumption.withLock { $0 = state.problem }
+        if case .consuming = state { loop.submit { [core] in core.value.connectionBegan() } }
     }
 }
 

@@ -41,8 +41,8 @@ extension Configuration.App {
 extension Configuration.Webhook {
     /// Which addresses may be connected to, after the name was looked up; nil for all.
     ///
-    /// A name of a backend may lead to an address behind the firewall, by mistake or because whoever owns the name
-    /// wants it. A URL that names this machine itself means it.
+    /// The host name of a webhook may resolve to an address behind the firewall, by mistake or by intent of the name's
+    /// owner. A URL whose host is a loopback address is allowed to reach it.
     func admitsAddress(_ address: PostAddress) -> (@Sendable ([UInt8]) -> Bool)? {
         guard !allowsPrivateAddresses else { return nil }
         let policy = AddressPolicy(allowedRanges: Self.isLoopback(address) ? Self.loopback : [])

@@ -6,6 +6,7 @@ import EventLoop
 import Glibc
 import Notifications
 import PushCore
+import RegistryAPI
 public import ServiceClient
 
 extension Configuration {
@@ -94,8 +95,7 @@ extension Configuration {
     /// - Throws: `RegistryError` if the registry cannot be used.
     func receiptAuthentication() throws(RegistryError) -> ReceiptAuthentication? {
         guard apps.contains(where: \.reportsOpens) else { return nil }
-        let key = try registry.open(mode: .readWrite).courierKey()
-        return ReceiptAuthentication(key) { message, key in MessageAuthentication.code(of: message, key: key) }
+        return .ofServers(with: try registry.open(mode: .readWrite).courierKey())
     }
 
     private func openPipeline() throws(RegistryError) -> sending any PipelineRegistry {

@@ -49,7 +49,7 @@ struct WebhookPayloadTests {
 
     @Test("The sample follows the schema of outcomes")
     func sample() throws {
-        let payload = WebhookPayload.sample(
+        let payload = try WebhookPayload.sample(
             app: "chat", identifier: "test-1", at: WallTime(milliseconds: 1_764_090_000_000))
         let body = try JSONParser().parse(payload.body)
         #expect(try violations(try #require(body["data"])) == [])

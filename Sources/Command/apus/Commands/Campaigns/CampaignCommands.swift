@@ -105,7 +105,7 @@ struct CampaignShowCommand: Command {
         "through", "TIME", "Only through the hour of a time or an age, as in --from.")
     private static let step = CommandOption.value(
         "by", "STEP", "hour or day. Default: hour for up to three days, else day.")
-    /// What is shown by hour if nobody says.
+    /// The longest time that is shown by hour without `--by`.
     private static let hoursMaximum: Int64 = 72
 
     let name = "show"

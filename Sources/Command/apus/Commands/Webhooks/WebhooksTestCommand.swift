@@ -40,7 +40,7 @@ struct WebhooksTestCommand: Command {
         }
         let identifier = "test-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         let now = WallTime(milliseconds: WallClock.nowMilliseconds())
-        let payload = WebhookPayload.sample(app: name, identifier: identifier, at: now)
+        let payload = try WebhookPayload.sample(app: name, identifier: identifier, at: now)
         let begun = MonotonicClock.nowNanoseconds()
         let outcome: PostOutcome
         do {
