@@ -59,7 +59,7 @@ class WideWorkload(Workload):
     """The demo's events, and some to all devices, which are sent in chunks that workers share."""
 
     def __init__(self, seed, percent, fan_outs):
-        super().__init__(seed, percent, is_of_apple_alone=True)
+        super().__init__(seed, percent, suits_previous_release=True)
         step = len(self.events) // (fan_outs + 1)
         for number in range(fan_outs):
             serial = f"fan-out-{number}"

@@ -91,8 +91,9 @@ class Browser:
 class Workload:
     """Devices and events, with what must come of them."""
 
-    def __init__(self, seed, percent, is_of_apple_alone=False):
+    def __init__(self, seed, percent, suits_previous_release=False):
         self._random = random.Random(seed)
+        self._suits_previous_release = suits_previous_release
         self.identities = [f"us-east-1:{self._uuid()}" for _ in range(max(50, 5_000 * percent // 100))]
         self.devices = [
             Device(number, self.identities[number // 2], self._random.randbytes(32).hex())
@@ -101,7 +102,7 @@ class Workload:
         self.androids = [Android(number, self._random) for number in range(max(50, 1_000 * percent // 100))]
         self.kindles = [Kindle(number, self._random) for number in range(max(30, 200 * percent // 100))]
         self.browsers = [Browser(number) for number in range(max(20, 200 * percent // 100))]
-        if is_of_apple_alone:
+        if suits_previous_release:
             self.androids, self.kindles, self.browsers = [], [], []
         self._others = self.androids + self.kindles + self.browsers
         for number, android in enumerate(self.androids):
@@ -196,12 +197,13 @@ class Workload:
             serial = f"request-{number}"
             data = {
                 "app": APP,
-                "campaign": f"demo-{number % 3}",
                 # What stands under "data" goes to the app as it is.
                 "notification": {"title": "Demo", "body": f"Number {number}", "data": {"serial": serial}},
                 "options": {"pushType": "alert", "priority": 10},
                 **target,
             }
+            if not self._suits_previous_release:
+                data["campaign"] = f"demo-{number % 3}"
             for device in devices:
                 self.requested.add((device.token, serial))
             event = self._event(serial, "com.example.push.requested", data)
