@@ -33,12 +33,14 @@ struct IsolationScenario {
     ]
     /// With small counts one of them: the other differs in figures alone.
     private static let limits = Scale.of(allLimits, small: [allLimits[0]])
-    private static let troubles: [(name: String, fault: String?)] = [
+    private static let allTroubles: [(name: String, fault: String?)] = [
         ("throttled", #"{"fault":"answer","status":429,"reason":"TooManyRequests"}"#),
         ("key_refused", #"{"fault":"answer","status":403,"reason":"InvalidProviderToken"}"#),
         ("unanswered", #"{"fault":"silence"}"#),
         ("unreachable", nil),
     ]
+    /// With small counts one that has an answer and one that has none.
+    private static let troubles = Scale.of(allTroubles, small: [allTroubles[0], allTroubles[3]])
 
     let bench: Workbench
     let report: Report
