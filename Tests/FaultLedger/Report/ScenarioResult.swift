@@ -8,7 +8,7 @@ struct ScenarioResult: Sendable {
     let options: ProgramOptions
     /// What the ledger came to; all zero if the scenario did not get that far.
     var counts = LedgerCounts()
-    /// How many duplicates the fault can explain.
+    /// How many duplicates the fault can explain: of pushes, and of what the backend is told of them.
     var duplicatesMaximum = 0
     /// From the end of the fault until all that had been confirmed by then was pushed; nil if that never came.
     var recoverySeconds: Double?
@@ -19,7 +19,7 @@ struct ScenarioResult: Sendable {
     /// Where configuration, record and logs were kept, if they were.
     var folder: String?
 
-    /// Nothing lost, nothing unexpected, duplicates within the bound, and no other problem.
+    /// Nothing lost, nothing unexpected, nothing untold, duplicates within the bound, and no other problem.
     var isValid: Bool { verdict.isEmpty }
 
     /// What is wrong; empty if nothing is.
@@ -38,6 +38,10 @@ struct ScenarioResult: Sendable {
         }
         if counts.duplicated > duplicatesMaximum {
             verdict.append("\(counts.duplicated) duplicates; the fault explains \(duplicatesMaximum)")
+        }
+        if counts.toldAgain > duplicatesMaximum {
+            verdict.append(
+                "the backend was told again \(counts.toldAgain) times; the fault explains \(duplicatesMaximum)")
         }
         if counts.confirmed == 0, problems.isEmpty { verdict.append("nothing was confirmed") }
         return verdict
