@@ -38,7 +38,7 @@ extension BenchmarkDocuments {
 
     /// What each worker, device and subscription takes.
     static func capacity(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
-        let newest = try newest(results)
+        let newest = try newest(results, units.map(\.figure))
         var text = "| \(newest.date), \(newest.machine) | measured |\n|---|--:|\n"
         for unit in units {
             text += "| \(unit.text) | \(number(try result(unit.figure, in: results).value))\(unit.unit) |\n"

@@ -81,7 +81,7 @@ enum BenchmarkDocuments {
 
     /// The short table: Apus beside what it is compared with.
     static func summary(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
-        let newest = try newest(results)
+        let newest = try newest(results, rows.map(\.figure))
         var text = "| \(newest.date), \(newest.machine) | Apus | compared with |\n|---|---|---|\n"
         for row in rows {
             let result = try result(row.figure, in: results)
@@ -98,7 +98,7 @@ enum BenchmarkDocuments {
 
     /// The tables of the scenarios `peers` and `libraries`.
     static func peers(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
-        let newest = try newest(results)
+        let newest = try newest(results.filter { ["peers", "libraries"].contains($0.scenario) })
         return "\(newest.date), commit \(newest.commit), \(newest.machine).\n\n\(PeersTable(of: results).text)"
             + "\n\(LibrariesReport.table(of: results))"
     }
@@ -107,9 +107,7 @@ enum BenchmarkDocuments {
 
     /// A table for each scenario.
     static func everything(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
-        let newest = try newest(results)
-        var text = "\(newest.date), commit \(newest.commit), \(newest.machine).\n"
-        text += budgets(results)
+        var text = budgets(results)
         for scenario in BenchmarkScenario.allCases {
             let figures = results.filter { $0.scenario == scenario.rawValue }
             text += "\n### `\(scenario.rawValue)`\n\n\(scenario.summary)\n"
@@ -117,6 +115,8 @@ enum BenchmarkDocuments {
                 text += "\nNot measured yet.\n"
                 continue
             }
+            let newest = try newest(figures)
+            text += "\n\(newest.date), commit \(newest.commit), \(newest.machine).\n"
             text += "\n| figure | value | reference | ratio | budget | met |\n|---|---|---|---|---|---|\n"
             for result in figures { text += line(result) }
         }
@@ -153,8 +153,17 @@ enum BenchmarkDocuments {
     // MARK: Parts
 
     /// A figure of the newest run, which says when and where it was.
-    static func newest(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> BenchmarkResult {
-        guard let newest = results.max(by: { $0.date < $1.date }) else {
+    ///
+    /// - Parameters:
+    ///   - results: all figures.
+    ///   - names: the figures that are shown; all of them if nil. A run of one scenario renews its figures alone.
+    /// - Returns: the newest of the figures.
+    /// - Throws: `BenchmarkFailure` if there are none.
+    static func newest(
+        _ results: [BenchmarkResult], _ names: [String]? = nil
+    ) throws(BenchmarkFailure) -> BenchmarkResult {
+        let shown = results.filter { names?.contains($0.name) ?? true }
+        guard let newest = shown.max(by: { $0.date < $1.date }) else {
             throw BenchmarkFailure(description: "there are no figures")
         }
         return newest
