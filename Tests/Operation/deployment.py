@@ -56,7 +56,7 @@ def say(text):
 
 
 class WideWorkload(Workload):
-    """The demo's events, and some to all devices, which are sent in chunks that workers share."""
+    """The demo's events that the previous release knows, and some to all devices, in chunks that workers share."""
 
     def __init__(self, seed, percent, fan_outs):
         super().__init__(seed, percent, suits_previous_release=True)

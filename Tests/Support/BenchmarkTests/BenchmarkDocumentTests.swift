@@ -30,6 +30,19 @@ struct BenchmarkDocumentTests {
         #expect(written == text.replacing("old", with: "new"))
     }
 
+    @Test("A run of one scenario dates its own table, and no other")
+    func dates() throws {
+        var renewed = results
+        for index in renewed.indices where renewed[index].scenario == BenchmarkScenario.outcomes.rawValue {
+            (renewed[index].date, renewed[index].commit) = ("2999-12-31", "abcdef12")
+        }
+        let text = try BenchmarkDocuments.everything(renewed)
+        #expect(text.matches(of: /2999-12-31, commit abcdef12/).count == 1)
+        #expect(try BenchmarkDocuments.summary(renewed) == BenchmarkDocuments.summary(results))
+        #expect(try BenchmarkDocuments.peers(renewed) == BenchmarkDocuments.peers(results))
+        #expect(try BenchmarkDocuments.capacity(renewed) == BenchmarkDocuments.capacity(results))
+    }
+
     @Test("A document without marks and a run without a figure are named")
     func refusals() throws {
         #expect(throws: BenchmarkFailure.self) { try BenchmarkDocuments.replacing("", in: BenchmarkDocuments.begin) }

@@ -38,7 +38,7 @@ extension BenchmarkDocuments {
 
     /// What each worker, device and subscription takes.
     static func capacity(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
-        let newest = try newest(results, units.map(\.figure))
+        let newest = try newest(results.filter { result in units.contains { $0.figure == result.name } })
         var text = "| \(newest.date), \(newest.machine) | measured |\n|---|--:|\n"
         for unit in units {
             text += "| \(unit.text) | \(number(try result(unit.figure, in: results).value))\(unit.unit) |\n"

@@ -81,7 +81,7 @@ enum BenchmarkDocuments {
 
     /// The short table: Apus beside what it is compared with.
     static func summary(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
-        let newest = try newest(results, rows.map(\.figure))
+        let newest = try newest(results.filter { result in rows.contains { $0.figure == result.name } })
         var text = "| \(newest.date), \(newest.machine) | Apus | compared with |\n|---|---|---|\n"
         for row in rows {
             let result = try result(row.figure, in: results)
@@ -98,9 +98,9 @@ enum BenchmarkDocuments {
 
     /// The tables of the scenarios `peers` and `libraries`.
     static func peers(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
-        let newest = try newest(results.filter { ["peers", "libraries"].contains($0.scenario) })
-        return "\(newest.date), commit \(newest.commit), \(newest.machine).\n\n\(PeersTable(of: results).text)"
-            + "\n\(LibrariesReport.table(of: results))"
+        let scenarios: [String?] = [BenchmarkScenario.peers.rawValue, BenchmarkScenario.libraries.rawValue]
+        return try origin(of: results.filter { scenarios.contains($0.scenario) })
+            + "\n\(PeersTable(of: results).text)\n\(LibrariesReport.table(of: results))"
     }
 
     // MARK: All figures
@@ -115,9 +115,9 @@ enum BenchmarkDocuments {
                 text += "\nNot measured yet.\n"
                 continue
             }
-            let newest = try newest(figures)
-            text += "\n\(newest.date), commit \(newest.commit), \(newest.machine).\n"
-            text += "\n| figure | value | reference | ratio | budget | met |\n|---|---|---|---|---|---|\n"
+            text +=
+                "\n" + (try origin(of: figures))
+                + "\n| figure | value | reference | ratio | budget | met |\n|---|---|---|---|---|---|\n"
             for result in figures { text += line(result) }
         }
         return text
@@ -152,21 +152,18 @@ enum BenchmarkDocuments {
 
     // MARK: Parts
 
-    /// A figure of the newest run, which says when and where it was.
-    ///
-    /// - Parameters:
-    ///   - results: all figures.
-    ///   - names: the figures that are shown; all of them if nil. A run of one scenario renews its figures alone.
-    /// - Returns: the newest of the figures.
-    /// - Throws: `BenchmarkFailure` if there are none.
-    static func newest(
-        _ results: [BenchmarkResult], _ names: [String]? = nil
-    ) throws(BenchmarkFailure) -> BenchmarkResult {
-        let shown = results.filter { names?.contains($0.name) ?? true }
-        guard let newest = shown.max(by: { $0.date < $1.date }) else {
+    /// When and where figures were measured: the newest of them, since a run of one scenario renews its figures alone.
+    static func newest(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> BenchmarkResult {
+        guard let newest = results.max(by: { $0.date < $1.date }) else {
             throw BenchmarkFailure(description: "there are no figures")
         }
         return newest
+    }
+
+    /// A line that says when, of which commit and where the newest of some figures was measured.
+    private static func origin(of results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
+        let newest = try newest(results)
+        return "\(newest.date), commit \(newest.commit), \(newest.machine).\n"
     }
 
     /// The figure of a name.
