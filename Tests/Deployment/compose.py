@@ -265,16 +265,17 @@ class Trial:
         status = self._request("registry", 8080, "/v1/devices/phone-1", "PUT", device, token)[0]
         self._expect(status in (200, 201), "the registry's API takes a device", status)
         event = {"specversion": "1.0", "source": "/compose", "type": "com.example.push.requested",
-                 "data": {"app": "chat", "userIds": ["mei"], "notification": {"body": "hello"}}}
+                 "data": {"app": "chat", "campaign": "first", "userIds": ["mei"], "notification": {"body": "hello"}}}
         apus.run("publish", "--file", "-", text="".join(json.dumps({**event, "id": str(number)}) + "\n" for number in range(500)))
         record = os.path.join(self._composition.state, "pushes.ndjson")
         self._wait(lambda: self._lines(record) >= 500, "500 events became pushes at the simulator")
         counts = [self._accepted(name) for name in ("worker-1", "worker-2")]
         self._expect(sum(counts) == 500 and min(counts) > 0, "both workers pushed", counts)
-        self._wait(lambda: self._targets() == ["up"] * 3, "Prometheus scrapes the workers and the registry's API")
+        self._wait(lambda: self._counted(apus) == 500, "the campaign counts 500 accepted pushes")
+        self._wait(lambda: self._targets() == ["up"] * 4, "Prometheus scrapes all four that serve metrics")
         groups = json.loads(self._request("prometheus", 9090, "/api/v1/rules")[1])["data"]["groups"]
         self._expect(len(groups) > 0, "Prometheus has the alerts", f"{sum(len(group['rules']) for group in groups)} rules")
-        for name in ("worker-1", "worker-2", "registry"):
+        for name in ("worker-1", "worker-2", "analytics", "registry"):
             service = self._composition.services[name]
             status = service.process.stop(seconds(service.entry["stop_grace_period"]))
             self._expect(status == 0, f"{name} ends in order at SIGTERM", status)
@@ -283,6 +284,12 @@ class Trial:
         body = self._request(name, 9464, "/metrics")[1].decode()
         return sum(int(float(line.split()[-1])) for line in body.splitlines()
                    if line.startswith("apus_pushes_total{") and 'outcome="accepted"' in line)
+
+    @staticmethod
+    def _counted(apus):
+        """What all campaigns have accepted; there is none before the first count."""
+        campaigns = apus.run("campaign", "list", "--json").splitlines()
+        return sum(json.loads(campaign)["accepted"] for campaign in campaigns)
 
     def _targets(self):
         data = json.loads(self._request("prometheus", 9090, "/api/v1/targets")[1])["data"]

@@ -28,6 +28,8 @@ MODELS = {
     "PodMonitor": prometheus.PodMonitor,
 }
 USER = 65532
+# What the secret of a webhook looks like; the real one is not in the ConfigMap.
+SAMPLE_SECRET = "whsec_" + "A" * 32
 
 
 class Checker:
@@ -158,8 +160,25 @@ def check_worker(check, manifests, configuration):
     check.equal(rolling, {"maxSurge": 1, "maxUnavailable": 0}, "rollingUpdate")
 
 
-def check_secrets(check, manifests):
-    """Each APUS_…_FILE is a file of a mounted secret."""
+def check_outcomes(check, manifests, configuration):
+    """What consumes outcomes serves its metrics where all do, and webhooks have the time to end in order."""
+    for manifest, pod in pods(manifests):
+        name = manifest["metadata"]["name"]
+        if name not in ("apus-analytics", "apus-webhooks"):
+            continue
+        container = pod["containers"][0]
+        check.equal(container["args"], [name.removeprefix("apus-"), "--listen", configuration["admin"]["listen"]], name)
+        drain = seconds(configuration["worker"]["drain_timeout"])
+        check.expect(pod["terminationGracePeriodSeconds"] >= drain + 15, f"{name}: terminationGracePeriodSeconds")
+
+
+def secret_variables(configuration):
+    """The variables of secrets without which no process reads the configuration."""
+    return {f"APUS_APP_{index}_WEBHOOK_SECRET" for index, app in enumerate(configuration["app"]) if "webhook" in app}
+
+
+def check_secrets(check, manifests, configuration):
+    """Each APUS_…_FILE is a file of a mounted secret, and everybody has those of the configuration."""
     for manifest, pod in pods(manifests):
         container = pod["containers"][0]
         mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
@@ -167,6 +186,9 @@ def check_secrets(check, manifests):
             check.expect(variable["name"].endswith("_FILE"), f"{name_of(manifest)}: {variable['name']} is no file")
             check.expect(
                 variable["value"].startswith(mounts["secrets"] + "/"), f"{name_of(manifest)}: {variable['value']}")
+        found = {variable["name"].removesuffix("_FILE") for variable in container["env"]}
+        missing = secret_variables(configuration) - found
+        check.expect(not missing, f"{name_of(manifest)}: no file for {sorted(missing)}")
 
 
 def check_selectors(check, manifests):
@@ -179,6 +201,7 @@ def check_selectors(check, manifests):
         ("NetworkPolicy", "apus-default"): set(labels),
         ("NetworkPolicy", "apus-worker"): {"apus-worker"},
         ("NetworkPolicy", "apus-registry"): {"apus-registry"},
+        ("NetworkPolicy", "apus-webhooks"): {"apus-webhooks"},
         ("PodMonitor", "apus"): {"apus-worker", "apus-registry"},
         ("Service", "apus-registry"): {"apus-registry"},
     }
@@ -213,11 +236,13 @@ def check_scaling(check, manifests, topology):
         check.equal(authentication["spec"]["secretTargetRef"][0]["parameter"], "host", "what the secret is for")
 
 
-def ask(command, folder, *arguments):
+def ask(command, folder, configuration, *arguments):
     """What the command says of a configuration, as JSON."""
     # The keys of APNs are not in the ConfigMap, so `check` finds problems, and tells the values all the same.
+    environment = os.environ | dict.fromkeys(secret_variables(configuration), SAMPLE_SECRET)
     result = subprocess.run(
-        [command, *arguments, "--json"], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=30, check=False)
+        [command, *arguments, "--json"], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, timeout=30,
+        check=False)
     return json.loads(result.stdout)
 
 
@@ -242,17 +267,19 @@ def check_file(check, command, path):
     if check.failures:
         return manifests  # The rest relies on the schemas.
     config = next(entry for entry in manifests if entry["kind"] == "ConfigMap")["data"]["apus.toml"]
+    configuration = tomllib.loads(config)
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "apus.toml"), "w", encoding="utf-8") as file:
             file.write(config)
-        topology = ask(command, folder, "topology", "print")
-        problems = [problem for problem in ask(command, folder, "check")["problems"]
+        topology = ask(command, folder, configuration, "topology", "print")
+        problems = [problem for problem in ask(command, folder, configuration, "check")["problems"]
                     if problem["severity"] == "error" and not problem["key"].endswith("key_file")]
     check.expect(not problems, f"the configuration: {problems}")
     check_pods(check, manifests)
     check_commands(check, manifests, command)
-    check_worker(check, manifests, tomllib.loads(config))
-    check_secrets(check, manifests)
+    check_worker(check, manifests, configuration)
+    check_outcomes(check, manifests, configuration)
+    check_secrets(check, manifests, configuration)
     check_selectors(check, manifests)
     check_scaling(check, manifests, topology)
     print(f"manifests: {path}: {len(manifests)} objects")
@@ -262,12 +289,15 @@ def check_file(check, command, path):
 def check_renderings(check, found):
     """Different versions of kustomize render the same, but for the hash in the name of the ConfigMap."""
     for path, manifests in found.items():
-        first = found[path.rsplit(".", 2)[0] + ".1.yaml"]
-        check.equal(sorted(map(plain, manifests)), sorted(map(plain, first)), f"what {path} renders")
+        first = set(map(plain, found[path.rsplit(".", 2)[0] + ".1.yaml"]))
+        here = set(map(plain, manifests))
+        check.equal(sorted(here - first), sorted(first - here), f"what {path} alone renders")
 
 
 def plain(manifest):
-    text = json.dumps(manifest, sort_keys=True)
+    # Kustomize 2.0 writes these also when they are empty.
+    metadata = {key: value for key, value in manifest["metadata"].items() if value != {}}
+    text = json.dumps(manifest | {"metadata": metadata}, sort_keys=True)
     for part in text.split('"'):
         if part.startswith("apus-config-"):
             text = text.replace(part, "apus-config")
