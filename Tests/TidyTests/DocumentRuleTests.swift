@@ -39,9 +39,13 @@ struct DocumentRuleTests {
         let changelog = Repository.text("CHANGELOG.md") ?? ""
         let headings = changelog.matches(of: /(?m)^## (\S+)/).map(\.output.1)
         #expect(headings.first { $0 != "Unreleased" } == version && !headings.dropFirst().contains("Unreleased"))
-        let manifests = Repository.paths(below: "deploy/kubernetes")
-        let tags = manifests.flatMap { (Repository.text($0) ?? "").matches(of: /newTag: (\S+)/).map(\.output.1) }
-        #expect(tags.count == 2 && tags.allSatisfy { $0 == version }, "\(tags)")
+        let overlays = Repository.paths(below: "deploy/kubernetes/overlays")
+            .filter { $0.hasSuffix("/kustomization.yaml") }
+        #expect(!overlays.isEmpty)
+        for path in overlays {
+            let tags = (Repository.text(path) ?? "").matches(of: /newTag: (\S+)/).map(\.output.1)
+            #expect(tags == [version], "\(path)")
+        }
         #expect(Repository.text("deploy/kubernetes/README.md")?.contains("/apus:\(version)`") == true)
     }
 
