@@ -31,15 +31,17 @@ public final class AdminServer: Sendable {
     /// - Parameters:
     ///   - host: an address or a name of this machine.
     ///   - port: the port; 0 lets the system choose one, which the property `port` then tells.
+    ///   - settingName: what messages tell the operator to change.
     ///   - names: the names by which it is reached besides the host, `localhost` and the machine's own; `*` for all.
     ///   - routes: the answers.
     ///   - page: what is served below another path; nil for nothing.
     /// - Throws: `HTTPServerError` if the address cannot be had.
     public init(
-        host: String, port: UInt16, names: [String] = [], routes: AdminRoutes, page: AdminPage? = nil
+        host: String, port: UInt16, settingName: String = "admin.listen", names: [String] = [], routes: AdminRoutes,
+        page: AdminPage? = nil
     ) throws(HTTPServerError) {
         var configuration = HTTPServerConfiguration(
-            name: "the admin server", settingName: "admin.listen", host: host, port: port)
+            name: "the admin server", settingName: settingName, host: host, port: port)
         configuration.hosts = .names(names + [host])
         if let page { configuration.bodyBytesMaximum = page.bodyBytesMaximum }
         server = try HTTPServer(configuration: configuration, handler: Handler(routes: routes, page: page))

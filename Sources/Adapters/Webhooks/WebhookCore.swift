@@ -81,7 +81,10 @@ final class WebhookCore {
         advance()
     }
 
-    func stopBegan() { machine.stopBegan() }
+    func stopBegan() {
+        machine.stopBegan()
+        advance()
+    }
 
     /// Ends all requests; the loop may end after that.
     func close() {
@@ -147,12 +150,10 @@ final class WebhookCore {
     private func ended(_ job: WebhookJob, _ answer: WebhookAnswer) {
         // What the end has interrupted is delivered again.
         guard !isClosed else { return }
+        let wasGone = machine.isGone
         let actions = machine.answered(job.tag, answer, at: SystemClocks.now())
-        if answer == .gone {
-            sayGone()
-        } else {
-            sayChange(answer)
-        }
+        if machine.isGone, !wasGone { sayGone() }
+        sayChange(answer)
         perform(actions)
         advance()
     }

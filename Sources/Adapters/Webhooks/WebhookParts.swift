@@ -60,8 +60,8 @@ final class WebhookParts {
     // MARK: The end
 
     func stop(withinSeconds seconds: Double, stopped: @escaping (Bool) -> Void) {
-        self.stopped = stopped
         for core in cores { core.stopBegan() }
+        self.stopped = stopped
         loop.schedule(afterNanoseconds: UInt64(max(0, seconds) * 1_000_000_000)) { [weak self] in
             self?.end(isComplete: false)
         }

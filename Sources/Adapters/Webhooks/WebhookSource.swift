@@ -3,7 +3,7 @@ import Synchronization
 
 /// The source of the outcomes of one app, which is closed at most once.
 ///
-/// Two parts may close it: the service when the process ends, and the app's core after the endpoint answered 410.
+/// Two parts may close it: the app's core when it posts nothing more, and the service at its end.
 final class WebhookSource: Sendable {
     private let source: any MessageSource
     private let end = Mutex<Task<Void, Never>?>(nil)

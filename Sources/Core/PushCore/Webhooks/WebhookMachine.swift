@@ -12,7 +12,7 @@ public import Essentials
 ///   confirmed the copy. A copy that RabbitMQ does not take is published again later. So a kill loses nothing.
 /// - A delivery that waits here for too long goes to a retry queue as well, without an attempt, because RabbitMQ ends
 ///   consumers that hold one for half an hour.
-/// - After a 410 nothing is posted any more, and the deliveries go back to their queue.
+/// - After a 410, and when the process ends, nothing is posted any more, and the deliveries go back to their queue.
 public struct WebhookMachine: Sendable {
     /// What the shell has to do.
     public enum Action: Sendable {
@@ -138,7 +138,10 @@ public struct WebhookMachine: Sendable {
         return []
     }
 
-    /// The process ends: the machine posts nothing more, and forgets waiting deliveries, which RabbitMQ delivers again.
+    /// The process ends: the machine posts nothing more, and forgets waiting deliveries.
+    ///
+    /// RabbitMQ gives them to another process when consuming stops, which `advance` asks for as soon as nothing is
+    /// under way: other endpoints may take longer.
     public mutating func stopBegan() {
         isStopping = true
         giveBack()
@@ -157,8 +160,7 @@ public struct WebhookMachine: Sendable {
     /// - Parameter now: the time.
     /// - Returns: what to do, and when to ask again if nothing happens before.
     public mutating func advance(at now: Moment) -> (actions: [Action], wake: MonotonicTime?) {
-        guard !isGone else { return (stopConsuming(), nil) }
-        guard !isStopping else { return ([], nil) }
+        guard !isGone, !isStopping else { return (stopConsuming(), nil) }
         var actions = copiesDue(at: now.monotonic) + heldTooLong(at: now.monotonic)
         let isPaused = pauses.end.map { now.monotonic < $0 } ?? false
         let room = isPaused ? 0 : (pauses.isFailing ? 1 : requestsMaximum) - underWay.count

@@ -15,7 +15,8 @@ extension ConfigurationKey {
         summary: "What requests are signed with: whsec_ and the base64 of 24 to 64 bytes.",
         details: """
             Required with url; for example whsec_$(openssl rand -base64 32). With several, each request has a \
-            signature of each: add a new one, let the backend take it, and remove the old one.
+            signature of each: add a new one, let the backend take it, and remove the old one. A variable or \
+            file has a comma between two.
             """)
     static let webhookTimeout = ConfigurationKey(
         section: "app.webhook", name: "timeout", kind: .timeSpan(TimeSpan.seconds(1)...TimeSpan.seconds(60)),

@@ -60,7 +60,12 @@ extension ConfigurationReader {
         }
         for (number, secret) in secrets.enumerated() where WebhookSecret(secret.revealed) == nil {
             let subject = secrets.count == 1 ? "the secret" : "secret \(number + 1)"
-            fail(.webhookSecret, app: index, "\(subject) has the wrong form", "give \(WebhookSecret.expected)")
+            // A text from a variable or a file may hold several.
+            let separator =
+                secret.revealed.contains(where: \.isWhitespace) ? ", and a comma between two without a space" : ""
+            fail(
+                .webhookSecret, app: index, "\(subject) has the wrong form",
+                "give \(WebhookSecret.expected)\(separator)")
         }
         if !secrets.isEmpty, case .file(let path, _) = origin(of: .webhookSecret, app: index),
             ConfigurationFile.isReadableByOthers(path)

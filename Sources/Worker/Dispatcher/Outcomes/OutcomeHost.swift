@@ -93,7 +93,8 @@ public final class OutcomeHost<Run: OutcomeRun>: Sendable {
         if let listen {
             do {
                 let server = try AdminServer(
-                    host: listen.host, port: listen.port, names: configuration.admin.hosts, routes: adminRoutes)
+                    host: listen.host, port: listen.port, settingName: "--listen", names: configuration.admin.hosts,
+                    routes: adminRoutes)
                 admin.withLock { $0 = server }
                 logger.log(.info, "admin.listening", [.field("port", Int(server.port))])
             } catch { throw WorkerError(.unavailable, "\(error)") }

@@ -197,6 +197,10 @@ struct WebhooksCommandTests {
         let json = try JSONParser().parse(refused.output)
         #expect(refused.exitCode == 77 && json["status"]?.int64 == 401, "\(refused)")
         #expect(json["body"]?.string?.contains("as the test wants it") == true)
+        let shown = try await run()
+        #expect(
+            shown.output.contains("compare the secret, and the clocks\n  ")
+                && shown.output.contains("as the test wants it"), "\(shown)")
         backend.state.update { $0.status = 302 }
         let moved = try await run()
         #expect(moved.exitCode == 69 && moved.output.contains("not followed"), "\(moved)")
@@ -250,6 +254,10 @@ struct WebhooksCommandTests {
         #expect(unset.exitCode == 78 && unset.errors.contains("has no [app.webhook]"), "\(unset)")
         let address = try await CommandRunner.apus(["webhooks", "--listen", "nowhere"], in: folder)
         #expect(address.exitCode == 64, "\(address)")
+        let taken = try await CommandRunner.apus(
+            ["webhooks", "--listen", "192.0.2.1:0", "--set", "app.0.webhook.url=https://localhost/"]
+                + ["--set", "app.0.webhook.secret=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"], in: folder)
+        #expect(taken.exitCode == 69 && taken.errors.contains("of this machine as --listen"), "\(taken)")
         let checked = try await CommandRunner.apus(
             ["check", "--set", "app.0.webhook.url=http://10.0.0.5/", "--set", "app.0.webhook.secret=whsec_word"],
             in: folder)

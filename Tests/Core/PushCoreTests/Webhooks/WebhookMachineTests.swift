@@ -218,16 +218,19 @@ struct WebhookMachineTests {
         #expect(actions.copies.isEmpty && actions.posts.isEmpty && bench.machine.isIdle)
     }
 
-    @Test("At the end nothing more is posted, and what is under way is still settled or copied")
+    @Test("At the end nothing more is posted, what is under way is still settled or copied, and then consuming stops")
     func stop() throws {
         var bench = Bench(requestsMaximum: 2)
         let jobs = bench.deliver(3)
         bench.machine.stopBegan()
+        #expect(bench.advance().isEmpty)
         #expect(bench.answer(jobs[0], .taken).settled == [jobs[0].tag])
         #expect(bench.answer(jobs[1], .refused(status: 500)).copies.count == 1)
         #expect(!bench.machine.isIdle)
+        #expect(!bench.advance().stops)
         #expect(bench.machine.copyEnded(jobs[1].tag, isTaken: true, at: bench.now).settled == [jobs[1].tag])
         #expect(bench.machine.isIdle)
+        #expect(bench.advance().stops && bench.deliver().isEmpty && !bench.advance().stops)
     }
 
     @Test("A copy has no time to live of its own, which would end its wait early")

@@ -61,6 +61,9 @@ struct WebhookConfigurationTests {
                 problems.count == 1 && problems.first?.contains("\(subject) has the wrong form") == true, "\(problems)")
             #expect(!problems.joined().contains("hunter2") && !problems.joined().contains("c2VjcmV0"))
         }
+        let lines = try fixture.problems(
+            text("url = \"https://backend.example.com/\"\nsecret = \"\(Self.secret)\\n\(Self.secret)\""))
+        #expect(lines.count == 1 && lines[0].contains("a comma between two"), "\(lines)")
         let loaded = try fixture.load(text("url = \"https://backend.example.com/\"\nsecret = \"\(Self.secret)\""))
         #expect(!loaded.effectiveText.contains("MfKQ") && loaded.configuration.secrets.contains(Self.secret))
         // The path of an address may hold a secret, too.

@@ -50,7 +50,7 @@ struct WebhooksTestCommand: Command {
         let milliseconds = (MonotonicClock.nowNanoseconds() - begun) / 1_000_000
         let report = Report(
             endpoint: endpoint.address.origin, identifier: identifier, milliseconds: milliseconds, outcome: outcome)
-        invocation.output.line(invocation.isJSON ? report.json : report.text)
+        for line in invocation.isJSON ? [report.json] : report.lines { invocation.output.line(line) }
         return report.exitCode
     }
 
@@ -83,9 +83,9 @@ struct WebhooksTestCommand: Command {
             }
         }
 
-        var text: String {
+        var lines: [String] {
             let subject = "\(endpoint) (webhook-id \(identifier), \(milliseconds) ms)"
-            guard let (status, body) = answer else { return "no answer of \(subject): \(reason)" }
+            guard let (status, body) = answer else { return ["no answer of \(subject): \(reason)"] }
             let verdict =
                 switch status {
                 case 200..<300: "took the outcome"
@@ -95,7 +95,7 @@ struct WebhooksTestCommand: Command {
                 case 410: "wants no outcomes any more"
                 default: "did not take the outcome; it would be posted again"
                 }
-            return "\(status) of \(subject): it \(verdict)" + (body.isEmpty ? "" : "\n  \(body)")
+            return ["\(status) of \(subject): it \(verdict)"] + (body.isEmpty ? [] : ["  \(body)"])
         }
 
         var json: String {
