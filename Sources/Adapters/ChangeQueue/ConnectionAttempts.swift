@@ -45,7 +45,11 @@ extension AMQPError {
 
     /// The state of a consumer whose connection it has ended.
     var sourceState: DeliverySourceState {
-        code.needsOperator ? .misconfigured(reason: message) : .interrupted(reason: message)
+        switch code {
+        case .refused: .refused(reason: message)
+        case _ where code.needsOperator: .misconfigured(reason: message)
+        default: .interrupted(reason: message)
+        }
     }
 }
 

@@ -27,7 +27,7 @@ struct ConsumerTests {
         let refused = try wrong.makeConsumer()
         let refusedLog = DeliveryLog()
         refused.start(handler: refusedLog)
-        #expect(await refusedLog.state.wait { $0.isMisconfigured })
+        #expect(await refusedLog.state.wait { if case .refused = $0.states.last { true } else { false } })
         #expect("\(refusedLog.state.value.states)".contains("ACCESS_REFUSED"))
         #expect(!"\(refusedLog.state.value.states)".contains("hunter2"))
         await refused.close()

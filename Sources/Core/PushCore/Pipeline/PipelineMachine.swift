@@ -113,7 +113,7 @@ public struct PipelineMachine {
             decideConsumption()
         // All of it will come again; to begin it now would only make duplicates.
         case .interrupted: sourceLost(before: .max, at: now)
-        case .misconfigured, .cancelled: break
+        case .misconfigured, .refused, .cancelled: break
         }
     }
 

@@ -51,8 +51,10 @@ public enum DeliverySourceState: Hashable, Sendable {
     /// Not consuming: connecting, or waiting to connect again. Everything unacknowledged of the last epoch will come
     /// again.
     case interrupted(reason: String)
-    /// The broker is there, but a queue is missing or may not be used: an operator has to act. It is tried again.
+    /// The broker is there, but a queue is missing or is another kind: an operator has to act. It is tried again.
     case misconfigured(reason: String)
+    /// The broker does not admit the user, to itself or to a queue: an operator has to act. It is tried again.
+    case refused(reason: String)
     /// Cancelled at our own wish.
     case cancelled
 
@@ -60,7 +62,7 @@ public enum DeliverySourceState: Hashable, Sendable {
     public var problem: String? {
         switch self {
         case .consuming: nil
-        case .interrupted(let reason), .misconfigured(let reason): reason
+        case .interrupted(let reason), .misconfigured(let reason), .refused(let reason): reason
         case .cancelled: "stopped"
         }
     }

@@ -90,7 +90,8 @@ public final class PipelineHealth: Sendable {
             switch source {
             case .consuming: (nil, .consumes)
             case .interrupted(let reason): ("not consuming: \(reason)", nil)
-            case .misconfigured(let reason): ("cannot consume: \(reason)", .refused(reason))
+            case .misconfigured(let reason), .refused(let reason):
+                ("cannot consume: \(reason)", .refused(reason))
             case .cancelled: ("stopped consuming", nil)
             }
         let waiter = state.withLock { state in

@@ -44,11 +44,14 @@ struct WorkerOutcomeTests {
         let worker = try fixture.startWorker()
         try await worker.readiness(200)
         let all = try RunningCommand(["outcomes", "tail", "--limit", "3"], in: fixture.folder)
+        let whole = try RunningCommand(
+            ["outcomes", "tail", "--event", "e\u{301}", "--limit", "1"], in: fixture.folder)
         let dead = try RunningCommand(
             ["outcomes", "tail", "--app", "chat", "--outcome", "token-dead", "--json", "--limit", "1"],
             in: fixture.folder)
         try await all.wait(for: "listening")
         try await dead.wait(for: "listening")
+        try await whole.wait(for: "listening")
         try await fixture.publish([TestEvents.pushRequested("p1", to: .topic("news"))])
         let lines = await all.end()
         #expect(lines.exitCode == 0, "\(lines)")
@@ -62,6 +65,18 @@ struct WorkerOutcomeTests {
         let json = await dead.end()
         #expect(json.exitCode == 0 && json.output.contains(#""reason":"Unregistered""#), "\(json)")
         #expect(!json.output.contains("device-0"))
+        // The first identifier is another one, though it looks the same.
+        try await fixture.publish(
+            ["é", "e\u{301}"].map {
+                Message(
+                    body: Array(
+                        TestEvents.pushRequested($0, to: .topic("news"), notification: #"{"titel":"x"}"#).utf8))
+            })
+        let row = await whole.end()
+        #expect(row.exitCode == 0, "\(row)")
+        #expect(
+            row.output.split(separator: "\n").last?.split(separator: "\t").dropFirst().joined(separator: " ").utf8
+                .elementsEqual("dead-lettered chat push.requested e\u{301} - unknown-field".utf8) == true, "\(row)")
         await worker.drainCleanly()
         try await fixture.stop()
     }
@@ -127,6 +142,11 @@ struct WorkerOutcomeTests {
         #expect(unknown.exitCode == 64 && unknown.errors.contains("accepted, token-dead"), "\(unknown)")
         let missing = try await fixture.apus("outcomes", "tail", "--set", "rabbitmq.namespace=nowhere")
         #expect(missing.exitCode == 78 && missing.errors.contains("nowhere.outcomes"), "\(missing)")
+        let port = fixture.broker.port
+        let refused = try await fixture.apus(
+            "outcomes", "tail", "--set", "rabbitmq.url=amqp://guest:hunter2@127.0.0.1:\(port)/")
+        #expect(refused.exitCode == 77 && refused.errors.contains("ACCESS_REFUSED"), "\(refused)")
+        #expect(!refused.errors.contains("hunter2"))
         let wrong = try await fixture.apus("check", "--set", "app.0.outcomes=lost")
         #expect(wrong.exitCode == 78 && wrong.output.contains("\"lost\" is no outcome"), "\(wrong)")
         try await fixture.stop()

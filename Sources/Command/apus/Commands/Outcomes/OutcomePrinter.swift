@@ -32,13 +32,14 @@ struct OutcomePrinter {
         do {
             report = try OutcomeReport(message)
         } catch { return StandardError.line("a message is no outcome of Apus: \(error.description)") }
-        guard event == nil || report.eventIdentifier == event, !isDone else { return }
+        if let event, !report.eventIdentifier.hasBytes(of: event) { return }
+        guard !isDone else { return }
         if isJSON {
             output.line(message.body)
             remaining -= 1
         } else {
-            for push in report.pushes where remaining > 0 {
-                output.line(Self.line(push, of: report))
+            for line in Self.lines(report, message) where remaining > 0 {
+                output.line(line)
                 remaining -= 1
             }
         }
@@ -55,20 +56,33 @@ struct OutcomePrinter {
             output.line("TIME\tOUTCOME\tAPP\tTYPE\tEVENT\tDEVICE\tREASON")
             output.flush()
         case .interrupted(let reason): StandardError.line("not listening: \(reason); it is tried again")
-        case .misconfigured, .cancelled: break
+        case .misconfigured, .refused, .cancelled: break
         }
     }
 
-    private static func line(_ push: OutcomeReport.Push, of report: OutcomeReport) -> String {
-        [
-            WallTime.text(milliseconds: push.ended.milliseconds), report.kind.rawValue, report.app, report.eventType,
-            report.eventIdentifier, name(push), push.reason.isEmpty ? "-" : push.reason,
-        ].joined(separator: "\t")
+    /// A line for each push; one for an event that ended before its devices were known.
+    private static func lines(_ report: OutcomeReport, _ message: Message) -> [String] {
+        func line(_ time: String, device: String, reason: String) -> String {
+            [
+                time, report.kind.rawValue, report.app, report.eventType, report.eventIdentifier, device,
+                reason.isEmpty ? "-" : reason,
+            ].joined(separator: "\t")
+        }
+        guard report.pushes.isEmpty else {
+            return report.pushes.map { push in
+                line(WallTime.text(milliseconds: push.ended.milliseconds), device: name(push), reason: push.reason)
+            }
+        }
+        let seconds = Int64(clamping: min(message.properties.timestampSeconds ?? 0, secondsMaximum))
+        return [line(WallTime.text(milliseconds: seconds * 1_000), device: "-", reason: report.reason)]
     }
 
-    /// The name of a device; of a token that is not registered, its beginning.
+    /// The last second of the year 9999: a time from outside is not shown as a later one.
+    private static let secondsMaximum: UInt64 = 253_402_300_799
+
+    /// The name of a device; what looks like a token, 32 bytes in hexadecimal digits, is shortened.
     private static func name(_ push: OutcomeReport.Push) -> String {
-        guard let bytes = HexadecimalDigits.bytes(push.deviceID), bytes.count >= 16 else { return push.deviceID }
-        return "\(push.deviceID.prefix(8))… (token)"
+        guard let bytes = HexadecimalDigits.bytes(push.deviceID), bytes.count >= 32 else { return push.deviceID }
+        return "\(push.deviceID.prefix(8))…"
     }
 }

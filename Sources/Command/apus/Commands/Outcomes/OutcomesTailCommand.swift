@@ -29,16 +29,17 @@ struct OutcomesTailCommand: Command {
         "type", "TYPE", "Only outcomes of events of this type, for example push.requested.")
     private static let event = CommandOption.value("event", "ID", "Only outcomes of the event with this id.")
     private static let limit = CommandOption.value(
-        "limit", letter: "n", "COUNT", "End after this many pushes, or messages with --json. Default: never.")
+        "limit", letter: "n", "COUNT", "End after this many lines. Default: never.")
 
     let name = "tail"
     let summary = "Show outcomes as they come"
     let help = CommandHelp(
         discussion: """
             Shows a line for each push that ends from now on, until Ctrl-C: time, outcome, app, type and
-            id of the event, device, reason. With --json a line is the body of a message. The command
-            reads from a queue of its own, which takes no outcome away from others and vanishes with it.
-            If the terminal is slow, it misses the oldest outcomes.
+            id of the event, device, reason. An event that ended before its devices were known has one
+            line, without a device. With --json a line is the body of a message. The command reads from
+            a queue of its own, which takes no outcome away from others and vanishes with it. If the
+            terminal is slow, it misses the oldest outcomes.
             """,
         examples: [
             .init("apus outcomes tail", "Shows everything."),
@@ -46,7 +47,7 @@ struct OutcomesTailCommand: Command {
             .init(
                 "apus outcomes tail --event 6f2c --limit 1 --json", "Waits for an event and prints what became of it."),
         ],
-        exitCodes: [.usage, .configuration]
+        exitCodes: [.usage, .noPermission, .configuration]
     )
     let options = [app, outcome, type, event, limit, .json] + CommandOption.configuration
 
@@ -76,6 +77,7 @@ struct OutcomesTailCommand: Command {
                 for delivery in deliveries { printer.show(delivery.message) }
                 consumer.settle(deliveries.map(\.tag))
             case .changed(.misconfigured(let reason)): throw CommandFailure(.configuration, reason)
+            case .changed(.refused(let reason)): throw CommandFailure(.noPermission, reason)
             case .changed(let state): printer.show(state)
             }
             if printer.isDone { break }
