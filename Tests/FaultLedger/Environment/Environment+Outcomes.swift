@@ -38,7 +38,7 @@ extension Environment {
         for report in reports where report.kind != .retrying {
             for push in report.pushes {
                 ledger.told(
-                    deviceNamed: push.deviceID, ofEvent: report.eventIdentifier, isAccepted: report.kind == .accepted)
+                    deviceNamed: push.deviceID, ofEvent: report.eventIdentifier, kind: report.kind)
             }
         }
     }

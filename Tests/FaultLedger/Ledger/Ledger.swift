@@ -1,3 +1,5 @@
+import Notifications
+
 /// Compares what a broker confirmed with what devices got.
 ///
 /// A value without input and output: events and confirms come from the publisher, accepted pushes from the simulators'
@@ -74,9 +76,9 @@ struct Ledger: Sendable {
     }
 
     /// The backend was told that a push has ended for good.
-    mutating func told(deviceNamed name: String, ofEvent identifier: String, isAccepted: Bool) {
+    mutating func told(deviceNamed name: String, ofEvent identifier: String, kind: OutcomeKind) {
         guard let device = population.device(named: name), let event = Int(identifier.dropFirst()) else { return }
-        outcomes.ended(.init(device: device, event: event), isAccepted: isAccepted)
+        outcomes.ended(.init(device: device, event: event), as: kind)
     }
 
     /// At the end a message with this identifier stands in a queue.
@@ -134,6 +136,7 @@ struct Ledger: Sendable {
 
     /// The counts.
     func counts() -> LedgerCounts {
+        let ledger = prepared()
         var counts = LedgerCounts()
         counts.removed = removedDevices.count { population.role(of: $0) != .gone }
         counts.attempted = events.count
@@ -146,7 +149,7 @@ struct Ledger: Sendable {
             let event = events[number]
             if queued.contains(event.identifier) {
                 counts.queued += 1
-            } else if deadLettered.contains(event.identifier) {
+            } else if deadLettered.contains(event.identifier) || ledger.isSaidByDeadLetter(event) {
                 counts.deadLettered += 1
                 if event.content != .broken { counts.soundDeadLettered += 1 }
             } else if counts.destroyed < destroyedMaximum,
@@ -166,6 +169,22 @@ struct Ledger: Sendable {
         counts.toldAgain = outcomes.repeatedCount
         counts.delivered = counts.confirmed - counts.queued - counts.deadLettered - counts.destroyed - counts.lost
         return counts
+    }
+
+    /// Whether the pushes of a change were left out for those of a newer change, which has become a dead letter.
+    ///
+    /// The worker has to have said so of each device that nothing newer has reached: a change of which nobody hears is
+    /// lost, whatever became of others.
+    private func isSaidByDeadLetter(_ event: LedgerEvent) -> Bool {
+        guard case .change(let identity, let syncCount) = event.content,
+            changeNumbers[identity, default: [:]].contains(where: { newer, number in
+                newer > syncCount && deadLettered.contains(events[number].identifier)
+            })
+        else { return false }
+        return population.audience(of: event).allSatisfy { device in
+            removedDevices.contains(device) || changes[device]?.firstMilliseconds(reaching: syncCount) != nil
+                || outcomes.isCoalesced(.init(device: device, event: event.number))
+        }
     }
 
     /// The accepted pushes that the backend was not told of, though their event has left the queues.
@@ -282,7 +301,8 @@ struct LedgerCounts: Sendable, Hashable {
     var queued = 0
     /// Of those that are queued, how many are taken to be the messages that cannot be read.
     var unread = 0
-    /// Confirmed events that are dead letters and have not all been pushed; the broken ones have to be here.
+    /// Confirmed events that are dead letters, or were coalesced into one, and have not all been pushed; the broken
+    /// ones have to be here.
     var deadLettered = 0
     /// Of the dead letters, those that are not broken.
     var soundDeadLettered = 0

@@ -1,3 +1,4 @@
+import Notifications
 import PushTestKit
 import Testing
 
@@ -67,11 +68,11 @@ struct LedgerTests {
         for (event, devices) in [(asked, [4, 5]), (changed, readers)] {
             for device in devices {
                 ledger.told(
-                    deviceNamed: Population.deviceText(device), ofEvent: event.identifier, isAccepted: true)
+                    deviceNamed: Population.deviceText(device), ofEvent: event.identifier, kind: .accepted)
             }
         }
         #expect(ledger.counts().untold == 0 && ledger.counts().toldAgain == 0)
-        ledger.told(deviceNamed: Population.deviceText(4), ofEvent: asked.identifier, isAccepted: true)
+        ledger.told(deviceNamed: Population.deviceText(4), ofEvent: asked.identifier, kind: .accepted)
         #expect(ledger.counts().toldAgain == 1)
     }
 
@@ -136,6 +137,38 @@ struct LedgerTests {
         for number in 0..<4 { ledger.accepted(push(4, .request(number: number))) }
         counts = ledger.counts()
         #expect(counts.delivered == 4 && counts.queued + counts.deadLettered + counts.destroyed + counts.lost == 0)
+    }
+
+    @Test(
+        "A change that was coalesced into a dead letter is none that is lost, if each device that misses it was named")
+    func coalescedIntoDeadLetter() throws {
+        var ledger = Ledger(population: population)
+        let (older, newer) = (change(0, identity: 3, syncCount: 1), change(1, identity: 3, syncCount: 2))
+        for event in [older, newer] {
+            ledger.attempted(event)
+            ledger.confirmed(event.number, atMilliseconds: 1)
+        }
+        // The newer push reaches all readers but one.
+        let readers = population.audience(of: older)
+        try #require(readers.count > 1)
+        for push in pushes(newer).dropFirst() { ledger.accepted(push) }
+        ledger.isDeadLettered(newer.identifier)
+        #expect(ledger.counts().lost == 1 && ledger.counts().deadLettered == 1)
+        var other = ledger
+        other.told(deviceNamed: Population.deviceText(readers[1]), ofEvent: older.identifier, kind: .coalesced)
+        #expect(other.counts().lost == 1)
+        ledger.told(deviceNamed: Population.deviceText(readers[0]), ofEvent: older.identifier, kind: .coalesced)
+        #expect(ledger.counts().lost == 0 && ledger.counts().deadLettered == 2)
+        // Said by an event that is no dead letter, it is lost.
+        var without = Ledger(population: population)
+        for event in [older, newer] {
+            without.attempted(event)
+            without.confirmed(event.number, atMilliseconds: 1)
+            for reader in readers {
+                without.told(deviceNamed: Population.deviceText(reader), ofEvent: event.identifier, kind: .coalesced)
+            }
+        }
+        #expect(without.counts().lost == 2)
     }
 
     @Test("Devices that are gone are not waited for")
