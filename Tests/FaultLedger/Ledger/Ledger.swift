@@ -173,8 +173,7 @@ struct Ledger: Sendable {
 
     /// Whether the pushes of a change were left out for those of a newer change, which has become a dead letter.
     ///
-    /// The worker has to have said so of each device that nothing newer has reached: a change of which nobody hears is
-    /// lost, whatever became of others.
+    /// The backend must have been told so for each device that no newer push has reached. Else the change is lost.
     private func isSaidByDeadLetter(_ event: LedgerEvent) -> Bool {
         guard case .change(let identity, let syncCount) = event.content,
             changeNumbers[identity, default: [:]].contains(where: { newer, number in
