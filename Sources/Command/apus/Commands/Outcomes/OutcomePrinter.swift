@@ -62,23 +62,21 @@ struct OutcomePrinter {
 
     /// A line for each push; one for an event that ended before its devices were known.
     private static func lines(_ report: OutcomeReport, _ message: Message) -> [String] {
-        func line(_ time: String, device: String, reason: String) -> String {
+        func line(_ time: WallTime, device: String, reason: String) -> String {
             [
-                time, report.kind.rawValue, report.app, report.eventType, report.eventIdentifier, device,
+                WallTime.text(milliseconds: time.milliseconds), report.kind.rawValue, report.app, report.eventType,
+                report.eventIdentifier, device,
                 reason.isEmpty ? "-" : reason,
             ].joined(separator: "\t")
         }
         guard report.pushes.isEmpty else {
             return report.pushes.map { push in
-                line(WallTime.text(milliseconds: push.ended.milliseconds), device: name(push), reason: push.reason)
+                line(push.ended, device: name(push), reason: push.reason)
             }
         }
-        let seconds = Int64(clamping: min(message.properties.timestampSeconds ?? 0, secondsMaximum))
-        return [line(WallTime.text(milliseconds: seconds * 1_000), device: "-", reason: report.reason)]
+        let ended = WallTime(seconds: message.properties.timestampSeconds ?? 0)
+        return [line(ended, device: "-", reason: report.reason)]
     }
-
-    /// The last second of the year 9999: a time from outside is not shown as a later one.
-    private static let secondsMaximum: UInt64 = 253_402_300_799
 
     /// The name of a device; what looks like a token, 32 bytes in hexadecimal digits, is shortened.
     private static func name(_ push: OutcomeReport.Push) -> String {
