@@ -97,3 +97,15 @@ public struct OutcomeReport: Hashable, Sendable {
         }
     }
 }
+
+extension Message {
+    /// When the worker wrote this outcome; 1970 if nothing says so.
+    public var outcomeTime: WallTime {
+        if case .string(let text)? = header(OutcomeMessage.attributePrefix + "time"),
+            let milliseconds = WallTime.milliseconds(text)
+        {
+            return WallTime(milliseconds: milliseconds)
+        }
+        return WallTime(seconds: properties.timestampSeconds ?? 0)
+    }
+}

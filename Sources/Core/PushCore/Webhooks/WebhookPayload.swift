@@ -32,7 +32,7 @@ public struct WebhookPayload: Hashable, Sendable {
             word = try JSONParser(depthMaximum: 8).parse(message.body)["outcome"]?.string
         } catch { throw OutcomeReport.Fault(description: "the body is no JSON: \(error.message)") }
         guard let word else { throw OutcomeReport.Fault(description: "outcome is missing, or no text") }
-        body = Self.body(type: "apus.push.\(word)", at: Self.time(of: message), data: message.body)
+        body = Self.body(type: "apus.push.\(word)", at: message.outcomeTime, data: message.body)
     }
 
     /// An outcome that was made up, to try an endpoint: one accepted push, told as a worker tells it.
@@ -62,16 +62,6 @@ public struct WebhookPayload: Hashable, Sendable {
         else { throw OutcomeReport.Fault(description: "the sample is no outcome") }
         message.properties.messageID = identifier
         return try WebhookPayload(message)
-    }
-
-    /// When the worker wrote the message.
-    private static func time(of message: Message) -> WallTime {
-        if case .string(let text)? = message.header(OutcomeMessage.attributePrefix + "time"),
-            let milliseconds = WallTime.milliseconds(text)
-        {
-            return WallTime(milliseconds: milliseconds)
-        }
-        return WallTime(seconds: message.properties.timestampSeconds ?? 0)
     }
 
     private static func body(type: String, at time: WallTime, data: [UInt8]) -> [UInt8] {

@@ -65,17 +65,13 @@ struct OutcomePrinter {
         func line(_ time: WallTime, device: String, reason: String) -> String {
             [
                 WallTime.text(milliseconds: time.milliseconds), report.kind.rawValue, report.app, report.eventType,
-                report.eventIdentifier, device,
-                reason.isEmpty ? "-" : reason,
+                report.eventIdentifier, device, reason.isEmpty ? "-" : reason,
             ].joined(separator: "\t")
         }
         guard report.pushes.isEmpty else {
-            return report.pushes.map { push in
-                line(push.ended, device: name(push), reason: push.reason)
-            }
+            return report.pushes.map { line($0.ended, device: name($0), reason: $0.reason) }
         }
-        let ended = WallTime(seconds: message.properties.timestampSeconds ?? 0)
-        return [line(ended, device: "-", reason: report.reason)]
+        return [line(message.outcomeTime, device: "-", reason: report.reason)]
     }
 
     /// The name of a device; what looks like a token, 32 bytes in hexadecimal digits, is shortened.
