@@ -101,12 +101,13 @@ struct WebhookFixture {
 
     var names: QueueNames { configuration.names }
 
-    /// Where the outcomes of an app go: a path of its own.
+    /// Where the outcomes of an app go: a path of its own, whose requests are waited for as long as a test may take.
     func endpoint(_ app: String, port: UInt16? = nil) throws -> WebhookEndpoint {
         var address = try #require(PostAddress("https://localhost:\(port ?? server.port)/\(app)"))
         address.destination.caFile = caFile
         let secret = try #require(WebhookSecret(Self.secretText))
-        return WebhookEndpoint(app: app, address: address, secrets: [secret])
+        return WebhookEndpoint(
+            app: app, address: address, secrets: [secret], timeoutNanoseconds: 600_000_000_000)
     }
 
     /// Starts a service for some endpoints.
