@@ -16,9 +16,10 @@ struct WorkerFCMTests {
 
     /// Runs a worker with both services, iPhones and Androids.
     private func run(
-        script: String = "", _ body: (WorkerFixture, FCMSimulator, WorkerProcess) async throws -> Void
+        script: String = "", pushTimeout: String = "60s",
+        _ body: (WorkerFixture, FCMSimulator, WorkerProcess) async throws -> Void
     ) async throws {
-        let fixture = try await WorkerFixture(configuration: "[worker]\npush_timeout = \"2s\"\n")
+        let fixture = try await WorkerFixture(configuration: "[worker]\npush_timeout = \"\(pushTimeout)\"\n")
         var configuration = FCMSimulatorConfiguration()
         configuration.projectID = "chat-4711"
         configuration.accounts = [try Self.account.get().account]
@@ -129,7 +130,7 @@ struct WorkerFCMTests {
     func isolation() async throws {
         let script =
             #"{"token":"dQw4","answer":"silent","times":1}"# + "\n" + #"{"fid":"c","answer":"unavailable","times":1}"#
-        try await run(script: script) { fixture, simulator, worker in
+        try await run(script: script, pushTimeout: "2s") { fixture, simulator, worker in
             try await fixture.publish((0..<50).map { TestEvents.pushRequested("p\($0)", to: .topic("news")) })
             try await worker.wait(for: "apus_pushes_total", #"service="apns",outcome="accepted""#, toReach: 50)
             try await worker.wait(for: "apus_pushes_total", #"service="fcm",outcome="accepted""#, toReach: 100)

@@ -13,8 +13,8 @@ struct WorkerOutageTests {
     }
 
     /// A fixture whose app reaches the simulator by a proxy, which can be told to lead nowhere.
-    private func fixture() async throws -> (WorkerFixture, FaultProxy) {
-        let fixture = try await WorkerFixture(configuration: "[worker]\npush_timeout = \"3s\"\n")
+    private func fixture(pushTimeout: String) async throws -> (WorkerFixture, FaultProxy) {
+        let fixture = try await WorkerFixture(configuration: "[worker]\npush_timeout = \"\(pushTimeout)\"\n")
         try fixture.register(1)
         let proxy = try await FaultProxy.start(to: fixture.simulator.port)
         let written = try fixture.folder.read("apus.toml")
@@ -25,7 +25,7 @@ struct WorkerOutageTests {
 
     @Test("It stops consuming, leaves in the queue what comes, and after the outage all is sent over a few connections")
     func outage() async throws {
-        let (fixture, proxy) = try await fixture()
+        let (fixture, proxy) = try await fixture(pushTimeout: "60s")
         let worker = try fixture.startWorker()
         try await fixture.publish([Self.push(0)])
         _ = try await fixture.accepted(reachingDevices: 1)
@@ -60,7 +60,7 @@ struct WorkerOutageTests {
 
     @Test("A worker that starts while APNs is away requeues what it has taken, and sends it when APNs is there")
     func startsInAnOutage() async throws {
-        let (fixture, proxy) = try await fixture()
+        let (fixture, proxy) = try await fixture(pushTimeout: "3s")
         try await proxy.redirect(to: Self.nowhere)
         try await fixture.publish((0..<3_000).map { Self.push($0) })
         let worker = try fixture.startWorker()

@@ -62,7 +62,7 @@ struct WorkerPauseTests {
         try await fixture.waitForMessages(500)
 
         let plain = try fixture.folder.read("apus.toml")
-        try fixture.folder.write("apus.toml", "[worker]\npush_timeout = \"7s\"\n" + plain)
+        try fixture.folder.write("apus.toml", "[worker]\npush_timeout = \"70s\"\n" + plain)
         worker.command.signal(SIGHUP)
         try await worker.command.wait(for: "config.reloaded")
         try await worker.wait(for: "apus_consumer_paused", toReach: 1)

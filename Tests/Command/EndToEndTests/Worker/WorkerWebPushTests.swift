@@ -9,13 +9,13 @@ import WebPushSimulator
 struct WorkerWebPushTests {
     /// Runs a worker with browsers at the push services of all vendors, one each and a second one at Mozilla's.
     private func run(
-        script: String = "", http1Origins: Set<String> = [],
+        script: String = "", http1Origins: Set<String> = [], pushTimeout: String = "60s",
         _ body: (WorkerFixture, WebPushSimulator, WorkerProcess) async throws -> Void
     ) async throws {
         let fixture = try await WorkerFixture(
             configuration: """
                 [worker]
-                push_timeout = "2s"
+                push_timeout = "\(pushTimeout)"
                 [webpush]
                 trusted_hosts = ["localhost"]
                 ca_file = "webpush.pem"
@@ -99,7 +99,7 @@ struct WorkerWebPushTests {
             {"subscription":"wns-0000000","answer":"throttled","retry_after":1,"times":1}
             {"subscription":"apple-0000000","answer":"silent","times":1}
             """
-        try await run(script: script, http1Origins: http1Origins) { fixture, simulator, worker in
+        try await run(script: script, http1Origins: http1Origins, pushTimeout: "2s") { fixture, simulator, worker in
             try await fixture.publish([TestEvents.pushRequested("p1", to: .users(["mei"]))])
             try await worker.wait(for: "apus_pushes_total", #"service="webpush",outcome="token_dead""#, toReach: 1)
             try await worker.wait(
