@@ -13,6 +13,8 @@ public struct ServiceNotificationMachine: Sendable {
     static let extensionIntervalNanoseconds: UInt64 = 5_000_000_000
     /// How much time it asks for.
     static let extensionMicroseconds: UInt64 = 20_000_000
+    /// The datagram that says nothing but that the service lives.
+    static let signOfLife = "WATCHDOG=1"
     /// The longest status, in characters: it is meant to be one line of `systemctl status`.
     static let statusLengthMaximum = 400
 
@@ -51,7 +53,7 @@ public struct ServiceNotificationMachine: Sendable {
         if observation.isAlive {
             if let watchdogNanoseconds, Self.isDue(lastSignOfLife, every: watchdogNanoseconds, at: now) {
                 lastSignOfLife = now
-                lines.append("WATCHDOG=1")
+                lines.append(Self.signOfLife)
             }
             if phase == .starting || phase == .stopping,
                 Self.isDue(lastExtension, every: Self.extensionIntervalNanoseconds, at: now)

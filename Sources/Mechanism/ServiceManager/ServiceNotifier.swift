@@ -47,6 +47,8 @@ public final class ServiceNotifier: Sendable {
 
         private func send(_ datagram: String?) {
             guard let datagram, waiting.count < Self.waitingMaximum else { return }
+            // Signs of life would take the places of what is said once, and those before them say the same.
+            if datagram == ServiceNotificationMachine.signOfLife, !waiting.isEmpty { return }
             waiting.append(datagram)
             flush()
         }

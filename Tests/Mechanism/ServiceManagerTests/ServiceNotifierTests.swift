@@ -1,4 +1,5 @@
 import EventLoop
+import Foundation
 import Glibc
 import PushTestKit
 import Testing
@@ -106,6 +107,32 @@ struct ServiceNotifierTests {
         let first = receiver.lines
         #expect(first.prefix(4).map { $0.prefix(10) } == ["READY=1", "STATUS=rea", "RELOADING=", "MONOTONIC_"])
         try await receiver.wait(for: "the datagrams that waited") { $0.count > first.count }
+        loop.stopAndJoin()
+    }
+
+    @Test("Signs of life that are not read take the place of no reload and no stop")
+    func unreadSignsOfLife() async throws {
+        let folder = try TemporaryFolder()
+        let receiver = try NotificationReceiver(at: folder.path + "/notify")
+        let loop = try EventLoop(name: "test")
+        let notifier = ServiceNotifier(try Self.settings(receiver.path, watchdog: "2000"), loop: loop) { reason in
+            Issue.record("\(reason)")
+        }
+        let looks = Watched(0)
+        notifier.observe {
+            looks.update { $0 += 1 }
+            return Self.ready
+        }
+        // More than the queue of the socket and the notifier hold.
+        let queue = try String(contentsOfFile: "/proc/sys/net/unix/max_dgram_qlen", encoding: .utf8)
+        let queueLength = try #require(Int(queue.split(separator: "\n").first ?? ""))
+        #expect(await looks.wait { $0 > queueLength + 100 })
+        notifier.reloadBegan()
+        notifier.reloadEnded()
+        notifier.stopBegan()
+        try await receiver.wait(for: "STOPPING=1")
+        let milestones = receiver.lines.filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) }
+        #expect(milestones == ["READY=1", "RELOADING=1", "READY=1", "STOPPING=1"])
         loop.stopAndJoin()
     }
 
