@@ -23,7 +23,7 @@ struct ConfigurationFuzzTarget: FuzzTarget {
                 return ConfigurationOverride(key: String(pair[0]), value: pair.count == 2 ? String(pair[1]) : "")
             })
         var reader = ConfigurationReader(
-            merger, path: Self.path, purpose: input.choice([.tool, .worker, .registryServer]))
+            merger, path: Self.path, purpose: input.choice([.tool, .worker, .registryServer, .webhooks, .check]))
         let configuration = reader.readConfiguration()
         guard reader.problems.isEmpty else { return }
         let pipeline = configuration.pipeline

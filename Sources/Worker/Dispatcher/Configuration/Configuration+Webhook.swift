@@ -9,7 +9,7 @@ extension Configuration {
         public var url: String
         /// What requests are signed with, each `whsec_` and base64.
         ///
-        /// `app.N.webhook.secret`, secret, required for a webhook.
+        /// `app.N.webhook.secret`, secret, required for `apus webhooks`; empty elsewhere if it is not given.
         public var secrets: [Secret]
         /// How long one request may take, 1 to 60 s.
         ///

@@ -14,9 +14,9 @@ extension ConfigurationKey {
         secretForm: .whole,
         summary: "What requests are signed with: whsec_ and the base64 of 24 to 64 bytes.",
         details: """
-            Required with url; for example whsec_$(openssl rand -base64 32). With several, each request has a \
-            signature of each: add a new one, let the backend take it, and remove the old one. A variable or \
-            file has a comma between two.
+            'apus webhooks' requires it with url, and no other process needs it; for example \
+            whsec_$(openssl rand -base64 32). With several, each request has a signature of each: add a new one, let \
+            the backend take it, and remove the old one. A variable or file has a comma between two.
             """)
     static let webhookTimeout = ConfigurationKey(
         section: "app.webhook", name: "timeout", kind: .timeSpan(TimeSpan.seconds(1)...TimeSpan.seconds(60)),

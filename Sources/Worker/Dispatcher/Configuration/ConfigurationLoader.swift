@@ -23,6 +23,8 @@ public struct ConfigurationLoader: Sendable {
         case registryServer
         /// What posts outcomes: the files that it is done with have to be right.
         case webhooks
+        /// `apus check`: as a worker, and what another process would miss is a warning.
+        case check
         /// A command that talks to the broker or the registry: keys and certificates of APNs need not be there.
         case tool
     }
@@ -71,7 +73,7 @@ public struct ConfigurationLoader: Sendable {
         var reader = ConfigurationReader(merger, path: usedPath, purpose: purpose)
         let configuration = reader.readConfiguration()
         let isAppBroken = reader.problems.contains { $0.key.hasPrefix("app") }
-        if configuration.apps.isEmpty, purpose == .worker, fileProblems.isEmpty, !isAppBroken {
+        if configuration.apps.isEmpty, [.worker, .check].contains(purpose), fileProblems.isEmpty, !isAppBroken {
             reader.problems.append(
                 ConfigurationProblem(
                     origin: usedPath.map { .file(path: $0, line: 0) } ?? .standard, key: "app",
@@ -94,7 +96,7 @@ public struct ConfigurationLoader: Sendable {
     /// Whether a warning about a key is of use.
     private static func concerns(_ purpose: Purpose, _ key: String) -> Bool {
         switch purpose {
-        case .worker, .tool: true
+        case .worker, .check, .tool: true
         case .registryServer: key.hasPrefix("registry.")
         case .webhooks: key.hasPrefix("rabbitmq.url") || key.contains(".webhook.")
         }

@@ -56,7 +56,13 @@ extension ConfigurationReader {
 
     private mutating func checkSecrets(_ secrets: [Secret], app index: Int) {
         if secrets.isEmpty {
-            fail(.webhookSecret, app: index, "missing", "give \(WebhookSecret.expected)")
+            let remedy = "give \(WebhookSecret.expected)"
+            switch purpose {
+            case .webhooks: fail(.webhookSecret, app: index, "missing", remedy)
+            case .check: warn(.webhookSecret, app: index, "missing, so that 'apus webhooks' does not start", remedy)
+            // Only the process that signs has to have what it signs with.
+            case .worker, .registryServer, .tool: break
+            }
         }
         for (number, secret) in secrets.enumerated() where WebhookSecret(secret.revealed) == nil {
             let subject = secrets.count == 1 ? "the secret" : "secret \(number + 1)"

@@ -81,7 +81,7 @@ struct ConfigurationReader {
     /// Whether the file that a key names is to be looked at.
     func checksFile(of key: ConfigurationKey) -> Bool {
         switch purpose {
-        case .worker: true
+        case .worker, .check: true
         case .registryServer: key.section == ConfigurationKey.registryListen.section
         case .webhooks:
             [ConfigurationKey.rabbitMQURL.section, ConfigurationKey.webhookURL.section].contains(key.section)

@@ -38,16 +38,29 @@ struct WebhookConfigurationTests {
         #expect(none.webhookEndpoints.isEmpty && none.topology.webhooks.isEmpty)
     }
 
-    @Test("An app with a webhook has to have outcomes and a secret, and a secret needs a url")
+    @Test("An app with a webhook has to have outcomes, and a secret needs a url")
     func incomplete() throws {
         let silent = try fixture.problems(
             text("url = \"https://backend.example.com/\"\nsecret = \"\(Self.secret)\"", outcomes: "[]"))
         #expect(
             silent.count == 1 && silent.first?.contains("app.0.outcomes: the app has a webhook") == true, "\(silent)")
-        let unsigned = try fixture.problems(text(#"url = "https://backend.example.com/""#))
-        #expect(unsigned.count == 1 && unsigned.first?.contains("app.0.webhook.secret: missing") == true, "\(unsigned)")
         let nowhere = try fixture.problems(text("secret = \"\(Self.secret)\""))
         #expect(nowhere.count == 1 && nowhere.first?.contains("app.0.webhook.url: missing") == true, "\(nowhere)")
+    }
+
+    @Test("What posts has to have the secret, a check warns that it would not start, and no other process wants it")
+    func unsigned() throws {
+        let unsigned = text(#"url = "https://backend.example.com/""#)
+        let error = #expect(throws: ConfigurationError.self) { try fixture.load(unsigned, for: .webhooks) }
+        #expect(error?.problems.map(\.key) == ["app.0.webhook.secret"], "\(error?.problems ?? [])")
+        let warnings = try fixture.load(unsigned, for: .check).warnings.filter { $0.key.contains("webhook") }
+        #expect(
+            warnings.map { ConfigurationFixture.shortened($0).contains("'apus webhooks' does not start") } == [true])
+        for purpose in [.worker, .registryServer, .tool] as [ConfigurationLoader.Purpose] {
+            let loaded = try fixture.load(unsigned, for: purpose)
+            #expect(loaded.warnings.allSatisfy { !$0.key.contains("webhook") })
+            #expect(loaded.configuration.topology.webhooks.map(\.app) == ["chat"])
+        }
     }
 
     @Test("A secret of the wrong form is refused without being shown, and so is one of several")

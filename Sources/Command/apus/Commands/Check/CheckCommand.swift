@@ -41,7 +41,7 @@ struct CheckCommand: Command {
         let loader = try invocation.configurationLoader()
         let loaded: LoadedConfiguration
         do throws(ConfigurationError) {
-            loaded = try loader.load(for: .worker)
+            loaded = try loader.load(for: .check)
         } catch {
             report.add(problems: error.problems, warnings: error.warnings)
             report.finish(path: error.path, values: nil)
