@@ -77,8 +77,9 @@ struct HTTPDeadlineTests {
         PlainHTTP.write(
             "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: \(count)\r\n\r\n" + String(repeating: "x", count: count),
             to: client)
+        // It has begun, or was given up before this thread came to look.
         var byte: UInt8 = 0
-        #expect(recv(client, &byte, 1, Int32(MSG_PEEK)) == 1)
+        _ = recv(client, &byte, 1, Int32(MSG_PEEK))
         try await eventually("the open requests", equals: 0) { server.requestCount }
         #expect(try await server.memory() == HTTPServerMemory())
         #expect(PlainHTTP.readToEnd(client).body.utf8.count < count)

@@ -170,8 +170,9 @@ struct HTTPServerLimitTests {
         // The echo is as long as the body; the kernel takes at most a quarter of it for a client that does not read.
         let slow = clients(2, server, sending: head + String(repeating: "x", count: count))
         defer { close(slow) }
+        // Both have begun, or one was closed before this thread came to look.
         var byte: UInt8 = 0
-        #expect(recv(slow[1], &byte, 1, Int32(MSG_PEEK)) == 1)
+        _ = recv(slow[1], &byte, 1, Int32(MSG_PEEK))
         let isWhole = slow.map { PlainHTTP.readToEnd($0).body.utf8.count > count }
         #expect(isWhole.filter(\.self).count == 1)
     }
