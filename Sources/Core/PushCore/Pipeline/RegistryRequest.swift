@@ -144,8 +144,9 @@ public struct AddressedPage: Sendable {
 ///
 /// | the registry is | means | can transition to |
 /// |---|---|---|
-/// | well | it answers look-ups in time | in trouble, when a look-up fails or a request waits for a second |
-/// | in trouble | readiness names it | well, when an answer comes in time and no request waits for too long |
+/// | well | it answers look-ups in time | slow, when a request waits for a second; failing, when a look-up fails |
+/// | slow | readiness names it | well, when an answer comes in time and no request waits for too long; failing |
+/// | failing | readiness names it | well, when a look-up or a write succeeds in time and none waits for too long |
 struct PendingRequests: Sendable {
     /// The purpose of an answer.
     enum Purpose: Hashable, Sendable {
@@ -157,12 +158,16 @@ struct PendingRequests: Sendable {
         case endings
         case pruning(tokenCount: Int)
 
-        /// Whether nothing waits for the answer, so that it says nothing about look-ups.
+        /// Whether nothing waits for the answer.
         var isBackground: Bool { self == .pauses(isFirst: false) }
     }
 
     /// After how long a request that is not answered means that the registry is in trouble.
     static let patienceMilliseconds: Int64 = 1_000
+
+    private enum Trouble: Sendable {
+        case slow, failing
+    }
 
     private struct Request: Sendable {
         let purpose: Purpose
@@ -172,7 +177,7 @@ struct PendingRequests: Sendable {
     private let repeatDelayNanoseconds: UInt64
     private var pending: [UInt64: Request] = [:]
     private var lastNumber: UInt64 = 0
-    private var isInTrouble = false
+    private var trouble: Trouble?
     /// When look-ups that failed are asked again; nil if the last one was answered.
     private(set) var retryAt: MonotonicTime?
 
@@ -186,7 +191,7 @@ struct PendingRequests: Sendable {
 
     /// The time when `tick` has something to do, if nothing happens until then.
     var nextDeadline: MonotonicTime? {
-        let overdue = isInTrouble ? nil : oldest?.advanced(byMilliseconds: UInt64(Self.patienceMilliseconds))
+        let overdue = trouble != nil ? nil : oldest?.advanced(byMilliseconds: UInt64(Self.patienceMilliseconds))
         return [retryAt, overdue].compactMap(\.self).min()
     }
 
@@ -215,12 +220,20 @@ struct PendingRequests: Sendable {
         _ number: UInt64, isSuccess: Bool, at now: MonotonicTime, into notices: inout [PipelineNotice]
     ) -> Purpose? {
         guard let request = pending.removeValue(forKey: number) else { return nil }
-        let isProof = isSuccess && !request.purpose.isBackground && !isOverdue(request.asked, now)
-        if isProof, isInTrouble, !isOverdue(oldest, now) {
-            isInTrouble = false
+        let isInTime = isSuccess && !isOverdue(request.asked, now) && !isOverdue(oldest, now)
+        if trouble != nil, isInTime, isProof(request.purpose) {
+            trouble = nil
             notices.append(.registryAnswers)
         }
         return request.purpose
+    }
+
+    /// Whether an answer shows that look-ups work.
+    ///
+    /// While look-ups fail, and while one waits, one of another kind says nothing about them. But a worker without
+    /// events asks for nothing else, and must not be unready for good because the registry was slow once.
+    private func isProof(_ purpose: Purpose) -> Bool {
+        !purpose.isBackground || (trouble == .slow && oldest == nil)
     }
 
     /// A look-up failed.
@@ -233,7 +246,7 @@ struct PendingRequests: Sendable {
     mutating func lookUpFailed(
         _ error: RegistryError, waits: Bool, at now: MonotonicTime, into notices: inout [PipelineNotice]
     ) {
-        isInTrouble = true
+        trouble = .failing
         notices.append(.registryFailed(error))
         if waits { retryAt = now.advanced(byNanoseconds: repeatDelayNanoseconds) }
     }
@@ -244,8 +257,8 @@ struct PendingRequests: Sendable {
     /// Time has passed.
     mutating func tick(at now: MonotonicTime, into notices: inout [PipelineNotice]) {
         if let time = retryAt, time <= now { retryAt = nil }
-        guard !isInTrouble, isOverdue(oldest, now) else { return }
-        isInTrouble = true
+        guard trouble == nil, isOverdue(oldest, now) else { return }
+        trouble = .slow
         notices.append(.registryIsSlow)
     }
 

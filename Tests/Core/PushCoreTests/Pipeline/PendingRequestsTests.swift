@@ -43,6 +43,26 @@ struct PendingRequestsTests {
         #expect(notices.count == 2)
     }
 
+    @Test("Without look-ups a slow registry is well when pauses are read in time, and one that fails is not")
+    mutating func idle() {
+        let slow = ask(.batch(1), at: 0)
+        pending.tick(at: Samples.monotonic(1_000), into: &notices)
+        #expect(answer(ask(.pauses(isFirst: false), at: 1_000), at: 1_001) == .pauses(isFirst: false))
+        #expect(notices.count == 1, "a look-up still waits")
+        #expect(answer(slow, at: 1_500) == .batch(1))
+        #expect(answer(ask(.pauses(isFirst: false), at: 2_000), at: 3_000) == .pauses(isFirst: false))
+        #expect(notices.count == 1, "neither came in time")
+        #expect(answer(ask(.pauses(isFirst: false), at: 4_000), at: 4_001) == .pauses(isFirst: false))
+        #expect(notices.count == 2)
+
+        pending.lookUpFailed(
+            RegistryError(.unavailable, "away"), waits: false, at: Samples.monotonic(5_000), into: &notices)
+        #expect(answer(ask(.pauses(isFirst: false), at: 6_000), at: 6_001) == .pauses(isFirst: false))
+        #expect(notices.count == 3, "look-ups may fail for a reason of their own")
+        #expect(answer(ask(.batch(2), at: 7_000), at: 7_001) == .batch(2))
+        #expect(notices.count == 4)
+    }
+
     @Test("A look-up that failed is tried again after the delay")
     mutating func retries() {
         pending.lookUpFailed(
