@@ -8,7 +8,7 @@ public struct WebhookEndpoint: Sendable {
     public var app: String
     /// Where the requests go; its destination says which addresses may be connected to.
     public var address: PostAddress
-    /// The secrets that each request is signed with, at least one: several while they are changed.
+    /// The secrets that each request is signed with: at least one to post, several while they are changed.
     public var secrets: [WebhookSecret]
     /// How long one request may take, in nanoseconds.
     public var timeoutNanoseconds: UInt64

@@ -46,6 +46,9 @@ public final class NotificationReceiver: Sendable {
     /// The lines of all datagrams so far.
     public var lines: [String] { received.flatMap { $0.split(separator: "\n").map(String.init) } }
 
+    /// The lines so far that are told once each: starts, reloads and stops.
+    public var milestones: [String] { lines.filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) } }
+
     /// Waits until a line satisfies a condition.
     ///
     /// - Parameters:
