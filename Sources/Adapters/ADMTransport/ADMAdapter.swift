@@ -41,8 +41,8 @@ final class ADMAdapter: HTTP1Adapter {
 
     func answer(_ answer: PostAnswer, to push: borrowing PushRequest, nowSeconds: Int64) -> PushAnswer {
         guard answer.status == 200 else {
-            return PushAnswer(
-                status: answer.status, reason: parser.reason(in: answer.body),
+            return parser.refusal(
+                status: answer.status, body: answer.body,
                 retryAfterSeconds: answer.retryAfterSeconds(nowSeconds: nowSeconds))
         }
         guard let successor = parser.registrationID(in: answer.body), successor != push.token else {

@@ -12,11 +12,20 @@ struct ADMAnswerParser {
 
     private let parser = JSONParser(depthMaximum: 8, bytesMaximum: PostAnswer.bodyBytesMaximum)
 
-    /// The reason; one that Amazon documents is a word of `ADMReason`, another one is cut and made printable.
-    func reason(in body: [UInt8]) -> String {
-        guard let text = text("reason", in: body) else { return "" }
+    /// Makes an answer of the parts of one that does not accept a push.
+    ///
+    /// Its reason is a word of `ADMReason`; another one than Amazon documents is cut and made printable.
+    func refusal(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
+        var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
+        let parsed = body.isEmpty ? nil : try? parser.parse(body)
+        answer.reason = Self.reason(parsed?["reason"]?.string ?? "")
+        answer.explanation = ServiceExplanation.body(body, parsed, reason: answer.reason)
+        return answer
+    }
+
+    private static func reason(_ text: String) -> String {
         if let known = ADMReason.all.first(where: { $0 == text }) { return known }
-        let kept = text.utf8.prefix(Self.reasonBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }
+        let kept = text.utf8.prefix(reasonBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }
         return String(decoding: kept, as: UTF8.self)
     }
 

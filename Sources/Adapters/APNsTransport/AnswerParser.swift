@@ -18,9 +18,15 @@ struct AnswerParser {
     /// - Returns: the answer; `deadSinceMilliseconds` only for status 410, as Apple documents it.
     func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
         var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
-        guard status != 200, !body.isEmpty, let parsed = try? parser.parse(body) else { return answer }
+        guard status != 200, !body.isEmpty else { return answer }
+        guard let parsed = try? parser.parse(body) else {
+            // APNs has no such bodies, but what stands before it may.
+            answer.explanation = ServiceExplanation.body(body, nil, reason: "")
+            return answer
+        }
         answer.reason = reason(in: parsed)
-        if status == 410, let since = parsed["timestamp"]?.int64 {
+        if answer.reason.isEmpty { answer.explanation = ServiceExplanation.body(body, parsed, reason: "") }
+        if status == 410, let since = parsed["timestamp"]?.wholeNumber {
             answer.deadSinceMilliseconds = WallTime(milliseconds: since).milliseconds
         }
         return answer

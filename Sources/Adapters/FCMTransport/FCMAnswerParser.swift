@@ -23,7 +23,12 @@ struct FCMAnswerParser {
     /// - Returns: the answer with its reason.
     func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
         var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
-        guard status != 200, !body.isEmpty, let error = try? parser.parse(body)["error"] else { return answer }
+        guard status != 200, !body.isEmpty else { return answer }
+        let parsed = try? parser.parse(body)
+        guard let error = parsed?["error"], error.kind == .object else {
+            answer.explanation = ServiceExplanation.body(body, parsed, reason: "")
+            return answer
+        }
         let message = error["message"]?.string ?? ""
         let details = error["details"]?.array.map { Array($0) } ?? []
         let code = details.first { $0["@type"]?.string == Self.fcmErrorType }?["errorCode"]?.string
@@ -33,7 +38,21 @@ struct FCMAnswerParser {
             } else {
                 Self.reason(ofFrontEnd: error, message: message, details)
             }
+        // That a registration is gone needs no words, and happens often.
+        if answer.reason != FCMReason.unregistered { answer.explanation = Self.explanation(message, details) }
         return answer
+    }
+
+    /// The message, and the violations that it does not name (google.rpc `BadRequest` and `QuotaFailure`).
+    private static func explanation(_ message: String, _ details: [JSONValue]) -> String? {
+        let violations = violations("fieldViolations", details) + violations("violations", details)
+        let texts = violations.prefix(4).compactMap { violation -> String? in
+            let place = violation["field"]?.string ?? violation["subject"]?.string ?? ""
+            let description = violation["description"]?.string ?? ""
+            guard !message.contains(description) || !message.contains(place) else { return nil }
+            return [place, description].filter { !$0.isEmpty }.joined(separator: ": ")
+        }
+        return ServiceExplanation.text(([message] + texts).filter { !$0.isEmpty }.joined(separator: "; "))
     }
 
     /// The name of an accepted message, `projects/PROJECT/messages/ID` (Google, REST reference of FCM v1,

@@ -96,6 +96,8 @@ struct ccurl_post {
     struct curl_slist *proxy_headers;
     // 1 to end when the connection is made, before anything is sent.
     long connects_only;
+    // 1 to use no connection that there is.
+    long is_fresh;
     long connect_timeout_milliseconds;
     long connection_age_seconds_maximum;
     void *context;
@@ -132,6 +134,7 @@ static inline CURLcode ccurl_set_post(CURL *handle, const struct ccurl_post *pos
     }
     if (post->ca_file[0] != 0) curl_easy_setopt(handle, CURLOPT_CAINFO, post->ca_file);
     curl_easy_setopt(handle, CURLOPT_CONNECT_ONLY, post->connects_only);
+    curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, post->is_fresh);
     curl_easy_setopt(handle, CURLOPT_POST, 1L);
     // The body comes from a callback, and nothing can rewind it: libcurl cannot send it twice on its own account.
     curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, post->body_count);

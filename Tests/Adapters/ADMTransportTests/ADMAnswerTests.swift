@@ -69,9 +69,22 @@ struct ADMAnswerTests {
             (#"{"reason":"\#(String(repeating: "x", count: 100))"}"#, String(repeating: "x", count: 64)),
         ])
     func otherBodies(_ body: String, _ reason: String) throws {
-        let answer = Self.adapter().answer(
+        var answer = Self.adapter().answer(
             Self.answer(503, body, retryAfter: "9"), to: try Self.push(), nowSeconds: 0)
+        answer.explanation = nil
         #expect(answer == PushAnswer(status: 503, reason: reason, retryAfterSeconds: 9))
+    }
+
+    @Test(
+        "What ADM explains beside the reason is kept",
+        arguments: [
+            (#"{"reason":"InvalidData","message":"data must be an object"}"#, "data must be an object"),
+            (#"{"message":"Too busy"}"#, "Too busy"), ("<html><h1>Bad Gateway</h1>", "Bad Gateway"),
+            (#"{"reason":"InvalidData"}"#, nil), ("", nil),
+        ])
+    func explanations(_ body: String, _ explanation: String?) throws {
+        let answer = Self.adapter().answer(Self.answer(400, body), to: try Self.push(), nowSeconds: 0)
+        #expect(answer.explanation == explanation)
     }
 
     @Test("Another registration ID in an acceptance is the successor, counted and logged, and neither ID is shown")

@@ -2,6 +2,8 @@ import FCMSimulator
 import Notifications
 import Testing
 
+@testable import FCMTransport
+
 @Suite("Answers of FCM, through the client", .timeLimit(.minutes(10)))
 struct FCMAnswerTests {
     /// What each refusal that FCM and Google's front end are known for means for the push.
@@ -70,5 +72,30 @@ struct FCMAnswerTests {
             #expect(dispositions[2] == .retry(.serviceUnavailable, afterSeconds: 90))
             #expect(dispositions[3] == .retry(.throttled, afterSeconds: 120))
         }
+    }
+
+    @Test(
+        "What Google explains is kept: the message, and the violations that it does not name",
+        arguments: [
+            (
+                #"{"error":{"message":"Invalid value at 'message.ttl'","details":[]}}"#,
+                "Invalid value at 'message.ttl'"
+            ),
+            (
+                #"{"error":{"message":"Invalid.","details":[{"fieldViolations":[{"field":"message.ttl","description":"#
+                    + #""no duration"},{"field":"message.data"}]}]}}"#,
+                "Invalid.; message.ttl: no duration; message.data"
+            ),
+            (
+                #"{"error":{"message":"Quota.","details":[{"violations":[{"subject":"device","description":"#
+                    + #""240/min"}]}]}}"#,
+                "Quota.; device: 240/min"
+            ),
+            (#"{"error":"text"}"#, "text"), ("<title>Error 404 (Not Found)!!1</title>", "Error 404 (Not Found)!!1"),
+            ("", nil),
+        ])
+    func explanations(body: String, explanation: String?) {
+        let answer = FCMAnswerParser().answer(status: 400, body: Array(body.utf8), retryAfterSeconds: nil)
+        #expect(answer.explanation == explanation)
     }
 }

@@ -54,6 +54,8 @@ struct DispositionTests {
             case 403: #expect(disposition == .keyRejected(reason: "status-403"))
             case 429: #expect(disposition == .retry(.throttled, afterSeconds: nil))
             case 500...599: #expect(disposition == .retry(.serverError, afterSeconds: nil))
+            case 300...399, 407, 408, 421, 425, 499:
+                #expect(disposition == .retry(.serviceUnavailable, afterSeconds: nil))
             default: #expect(disposition == .deadLetter(reason: "status-\(status)"))
             }
         }

@@ -25,7 +25,10 @@ struct OtherDispositionTests {
             (503, "UNAVAILABLE", 3, .retry(.serviceUnavailable, afterSeconds: 10)),
             (503, "UNAVAILABLE", 30, .retry(.serviceUnavailable, afterSeconds: 30)),
             (408, "", nil, .retry(.serviceUnavailable, afterSeconds: 10)),
-            (302, "", nil, .deadLetter(reason: "status-302")),
+            (409, "ABORTED", nil, .retry(.serviceUnavailable, afterSeconds: 10)),
+            (499, "CANCELLED", 30, .retry(.serviceUnavailable, afterSeconds: 30)),
+            (302, "", nil, .retry(.serviceUnavailable, afterSeconds: 10)),
+            (405, "", nil, .deadLetter(reason: "status-405")),
         ] as [(Int, String, Int?, Disposition)])
     func fcm(status: Int, reason: String, retryAfterSeconds: Int?, expected: Disposition) {
         let answer = PushAnswer(status: status, reason: reason, retryAfterSeconds: retryAfterSeconds)
@@ -75,6 +78,18 @@ struct OtherDispositionTests {
     func webPush(status: Int, reason: String, retryAfterSeconds: Int?, expected: Disposition) {
         let answer = PushAnswer(status: status, reason: reason, retryAfterSeconds: retryAfterSeconds)
         #expect(Disposition(.answered(answer), of: .webPush) == expected)
+    }
+
+    @Test(
+        "A status that speaks of the way to a service, and not of the push, has it tried again",
+        arguments: PushService.allCases, [407, 408, 421, 425, 499])
+    func transit(service: PushService, status: Int) {
+        for retryAfterSeconds in [nil, 90] {
+            let answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
+            let disposition = Disposition(.answered(answer), of: service)
+            let least = service == .fcm ? 10 : nil
+            #expect(disposition == .retry(.serviceUnavailable, afterSeconds: retryAfterSeconds ?? least))
+        }
     }
 
     @Test("A bare status of any number never makes a token of FCM or ADM dead")

@@ -1,3 +1,4 @@
+import Essentials
 import Notifications
 
 @testable import ADMTransport
@@ -24,9 +25,8 @@ struct ServicesFuzzTarget: FuzzTarget {
             FCMAnswerParser().answer(status: status, body: body, retryAfterSeconds: retryAfter), of: .fcm,
             deadReasons: [FCMReason.unregistered])
         _ = FCMAnswerParser().messageName(in: body)
-        let admReason = ADMAnswerParser().reason(in: body)
         try check(
-            PushAnswer(status: status, reason: admReason, retryAfterSeconds: retryAfter), of: .adm,
+            ADMAnswerParser().refusal(status: status, body: body, retryAfterSeconds: retryAfter), of: .adm,
             deadReasons: [ADMReason.unregistered])
         if let successor = ADMAnswerParser().registrationID(in: body) {
             try promise(
@@ -57,6 +57,13 @@ struct ServicesFuzzTarget: FuzzTarget {
         try promise(
             answer.reason.utf8.count <= 128 && answer.reason.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f },
             "a reason of \(service) is \"\(answer.reason)\"")
+        if let explanation = answer.explanation {
+            try promise(
+                explanation.utf8.count <= ServiceExplanation.bytesMaximum + "…".utf8.count
+                    && explanation.printable() == explanation
+                    && !explanation.utf8.split(whereSeparator: { !Self.isWordByte($0) }).contains { $0.count > 64 },
+                "\(service) explains \"\(explanation)\"")
+        }
         let disposition = Disposition(.answered(answer), of: service)
         switch disposition {
         case .accepted:
@@ -68,6 +75,10 @@ struct ServicesFuzzTarget: FuzzTarget {
             try promise(answer.status >= 400, "\(service) has a push sent again by \(answer)")
         case .tokenRejected, .deadLetter, .retry, .keyRejected: break
         }
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (97...122).contains(byte)
     }
 
     private func readAccessToken(status: Int, _ body: [UInt8], _ retryAfter: Int?) throws(FuzzFailure) {

@@ -46,7 +46,9 @@ public final class HTTP1Client: PushTransport {
         self.loop = loop
         let http: HTTPMultiClient
         do throws(HTTPClient.Failure) {
-            http = try HTTPMultiClient(loop: loop, limits: Self.limits(routes, connectionsMaximum))
+            http = try HTTPMultiClient(
+                loop: loop, limits: Self.limits(routes, connectionsMaximum),
+                keptFields: [PartialAnswer.explanationField])
         } catch {
             loop.stopAndJoin()
             throw ServiceError(.systemFailed, "the client \(loopName) cannot be used: \(error)")

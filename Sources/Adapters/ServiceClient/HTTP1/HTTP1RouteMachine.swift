@@ -19,8 +19,8 @@ struct HTTP1RouteMachine {
 
     private struct Push {
         let waitsUntilNanoseconds: UInt64
-        /// Whether it was sent again because its authorization had expired.
-        var isReauthorized = false
+        /// Whether it was sent again because the service had not looked at it.
+        var isSentAgain = false
     }
 
     private enum State {
@@ -94,16 +94,17 @@ struct HTTP1RouteMachine {
         if case .down = state { state = .up }
     }
 
-    /// The service has not looked at a push, because its authorization had expired.
+    /// The service has not looked at a push, because its authorization had expired, or because the connection is not
+    /// for this origin.
     ///
     /// - Returns: whether it waits again, which it does once; if it ends, its answer counts.
-    mutating func unauthorized(_ push: Int) -> Fate {
-        guard !isClosing, pushes[push]?.isReauthorized == false else {
+    mutating func answeredUnprocessed(_ push: Int) -> Fate {
+        guard !isClosing, pushes[push]?.isSentAgain == false else {
             answered(push)
             return .ends
         }
         inFlightCount -= 1
-        pushes[push]?.isReauthorized = true
+        pushes[push]?.isSentAgain = true
         returned.append(push)
         return .waits
     }

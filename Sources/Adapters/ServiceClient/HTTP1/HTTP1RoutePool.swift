@@ -10,6 +10,7 @@ final class HTTP1RoutePool {
         let request: PushRequest
         var submittedNanoseconds: UInt64 = 0
         var generation: UInt64 = 0
+        var needsNewConnection = false
     }
 
     private let route: HTTP1Route
@@ -122,6 +123,7 @@ final class HTTP1RoutePool {
             for: request, authorization: authorization.headerValue, destination: destination,
             nowSeconds: WallClock.nowMilliseconds() / 1_000)
         post.timeoutNanoseconds = route.limits.deadlineNanoseconds
+        post.needsNewConnection = sent[push]?.needsNewConnection ?? false
         owner.post(post) { [self] outcome in
             ended(push, outcome)
             owner.touch()
@@ -151,10 +153,17 @@ final class HTTP1RoutePool {
     private func answered(_ push: Int, _ answer: PostAnswer) {
         guard let entry = sent[push] else { return machine.answered(push) }
         if answer.isOnNewConnection { log.connected() }
-        let full = adapter.answer(answer, to: entry.request, nowSeconds: WallClock.nowMilliseconds() / 1_000)
-        if adapter.meaning(of: full).contains(.authorizationExpired), isRenewed(after: entry.generation) {
+        var full = adapter.answer(answer, to: entry.request, nowSeconds: WallClock.nowMilliseconds() / 1_000)
+        if full.status != 200, full.explanation == nil {
+            full.explanation = answer.field(PartialAnswer.explanationField).flatMap { ServiceExplanation.text($0) }
+        }
+        let meaning = adapter.meaning(of: full).union(.ofHTTP(full.status))
+        if meaning.contains(.authorizationExpired), isRenewed(after: entry.generation) {
             log.authorizationRefused(reason: full.reason)
-            if machine.unauthorized(push) == .waits { return }
+            if machine.answeredUnprocessed(push) == .waits { return }
+        } else if meaning.contains(.misdirected) {
+            sent[push]?.needsNewConnection = true
+            if machine.answeredUnprocessed(push) == .waits { return }
         } else {
             machine.answered(push)
         }

@@ -204,13 +204,16 @@ final class EndpointPool {
             end(
                 connection, stream, PushAnswer(status: 200, messageName: adapter.messageName(in: answer.body)), [])
         } else {
-            let full = adapter.answer(
+            var full = adapter.answer(
                 status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds)
-            let meaning = adapter.meaning(of: full)
+            full.explanation = full.explanation ?? answer.explanation
+            let meaning = adapter.meaning(of: full).union(.ofHTTP(full.status))
+            let reason = full.reason.isEmpty ? "status-\(full.status)" : full.reason
             let isWaiting =
                 !meaning.isDisjoint(with: [.connectionWedged, .authorizationExpired])
                 && isSentAgain(stream, of: connection, after: full.reason, meaning)
-                || meaning.contains(.shutdownAnnounced) && isGivenBack(stream, by: connection, after: full.reason)
+                || !meaning.isDisjoint(with: [.shutdownAnnounced, .misdirected])
+                    && isGivenBack(stream, by: connection, after: reason)
             if !isWaiting { end(connection, stream, full, meaning) }
             // One on which nothing was ever accepted is kept: the next would fare no better.
             if !isWaiting, meaning.contains(.connectionSuspect), connection.hasAccepted {
@@ -220,7 +223,8 @@ final class EndpointPool {
         touch()
     }
 
-    /// The server said on a connection that it shuts down: the push goes to another, and so will all that follow.
+    /// The server said on a connection that it shuts down, or that the connection is not for this origin: the push goes
+    /// to another, and so will all that follow.
     private func isGivenBack(_ stream: Int32, by connection: PooledConnection, after reason: String) -> Bool {
         let isWaiting = pool.answeredUnprocessed(
             stream: stream, of: connection.number, nowNanoseconds: loop.nowNanoseconds)

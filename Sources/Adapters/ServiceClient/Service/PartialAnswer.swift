@@ -1,5 +1,6 @@
 internal import Essentials
 internal import EventLoop
+internal import Notifications
 
 /// The received part of an answer.
 ///
@@ -12,6 +13,8 @@ public struct PartialAnswer {
     /// The status of the last header block; 0 before the first.
     var status = 0
     var retryAfterSeconds: Int?
+    /// Why the push was refused, in a header field of Windows' push service, which sends no body.
+    var explanation: String?
     var body: [UInt8] = []
 
     /// Whether the final status is known; statuses below 200 announce it only.
@@ -22,6 +25,7 @@ public struct PartialAnswer {
         self.stream = stream
         status = 0
         retryAfterSeconds = nil
+        explanation = nil
         if !body.isEmpty { body.removeAll(keepingCapacity: body.capacity <= Self.bodyBytesMaximum) }
     }
 
@@ -33,9 +37,17 @@ public struct PartialAnswer {
         case (11, UInt8(ascii: "r")):
             guard name.elementsEqual("retry-after".utf8) else { return }
             retryAfterSeconds = Self.decimal(value, digitsMaximum: 9) ?? Self.secondsUntil(value)
+        case (23, UInt8(ascii: "x")):
+            guard name.elementsEqual(Self.explanationField.utf8) else { return }
+            explanation = ServiceExplanation.text(String(decoding: value, as: UTF8.self))
         default: return
         }
     }
+
+    /// The field by which Windows' push service explains an answer, in lower case.
+    ///
+    /// Source: Microsoft, "Push notification service request and response headers".
+    static let explanationField = "x-wns-error-description"
 
     /// Takes a part of the body in, as far as there is room.
     mutating func add(body bytes: UnsafeRawBufferPointer) {

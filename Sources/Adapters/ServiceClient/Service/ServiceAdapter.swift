@@ -81,6 +81,13 @@ public struct AnswerMeaning: OptionSet, Sendable {
     /// The device token is to blame, so that the next push to it will likely be rejected, too.
     public static let tokenBlamed = AnswerMeaning(rawValue: 32)
 
+    /// The connection is not for this origin, so the server did not look at the push; another may be (RFC 9110 section
+    /// 15.5.20).
+    public static let misdirected = AnswerMeaning(rawValue: 64)
+
+    /// What a status says by HTTP itself, whichever service gave it.
+    static func ofHTTP(_ status: Int) -> AnswerMeaning { status == 421 ? .misdirected : [] }
+
     /// A bit for each statement.
     public let rawValue: UInt8
 

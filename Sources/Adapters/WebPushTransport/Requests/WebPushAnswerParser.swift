@@ -35,24 +35,26 @@ struct WebPushAnswerParser {
     /// - Returns: the answer.
     func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
         var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
+        let parsed = body.isEmpty ? nil : try? parser.parse(body)
         switch vendor {
         case .google: answer.reason = Self.reason(inSentence: body, status: status)
-        case .mozilla, .apple: answer.reason = reason(inJSON: body) ?? ""
+        case .mozilla, .apple: answer.reason = parsed.flatMap(Self.reason(inJSON:)) ?? ""
         case .microsoft: break
-        case .other: answer.reason = reason(inJSON: body) ?? Self.reason(inSentence: body, status: status)
+        case .other:
+            answer.reason = parsed.flatMap(Self.reason(inJSON:)) ?? Self.reason(inSentence: body, status: status)
         }
+        answer.explanation = ServiceExplanation.body(body, parsed, reason: answer.reason)
         if answer.reason.isEmpty, status == 401 { answer.reason = WebPushReason.tokenRefused }
         return answer
     }
 
-    private func reason(inJSON body: [UInt8]) -> String? {
-        guard !body.isEmpty, let parsed = try? parser.parse(body) else { return nil }
-        if let number = parsed["errno"]?.int64 {
-            return number == Self.mozillaTokenNumber ? WebPushReason.tokenRefused : "errno-\(number)"
+    private static func reason(inJSON parsed: JSONValue) -> String? {
+        if let number = parsed["errno"]?.wholeNumber {
+            return number == mozillaTokenNumber ? WebPushReason.tokenRefused : "errno-\(number)"
         }
-        guard let word = parsed["reason"]?.withUTF8({ Self.word($0) }) else { return nil }
-        if word == "VapidPkHashMismatch" { return WebPushReason.otherKey }
-        return Self.appleTokenReasons.contains(word) ? WebPushReason.tokenRefused : word
+        guard let text = parsed["reason"]?.withUTF8({ word($0) }) else { return nil }
+        if text == "VapidPkHashMismatch" { return WebPushReason.otherKey }
+        return appleTokenReasons.contains(text) ? WebPushReason.tokenRefused : text
     }
 
     /// Looks for what Google's sentences say of keys and tokens.

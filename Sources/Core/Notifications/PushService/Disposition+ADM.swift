@@ -45,8 +45,8 @@ extension Disposition {
         case (400, ADMReason.invalidRegistrationID): self = .tokenRejected(reason: answer.reason)
         case (401, _), (403, _): self = .keyRejected(reason: Self.reason(of: answer))
         case (429, _): self = .retry(.throttled, afterSeconds: answer.retryAfterSeconds ?? Self.admThrottledSeconds)
-        case (408, _), (500...599, _): self = .retry(.serviceUnavailable, afterSeconds: answer.retryAfterSeconds)
-        default: self = .deadLetter(reason: Self.reason(of: answer))
+        case (500...599, _): self = .retry(.serviceUnavailable, afterSeconds: answer.retryAfterSeconds)
+        default: self = Self.ofTransit(answer) ?? .deadLetter(reason: Self.reason(of: answer))
         }
     }
 }

@@ -2,8 +2,9 @@ extension Disposition {
     /// Decides about an answer of APNs.
     ///
     /// Source: Apple, "Handling notification responses from APNs". 400 `IdleTimeout` normally comes with GOAWAY and
-    /// says nothing about the push, so the push is sent again. A status that Apple does not document is treated by its
-    /// class: 5xx waits, everything else becomes a dead letter with the answer.
+    /// says nothing about the push, so the push is sent again. Apple asks for 15 minutes before a push is repeated
+    /// after any 5xx, also one that it does not document. A further status that speaks of the way to APNs waits, too
+    /// (`ofTransit`); everything else becomes a dead letter with the answer.
     init(ofAPNs answer: PushAnswer) {
         switch answer.status {
         case 200: self = .accepted
@@ -13,7 +14,7 @@ extension Disposition {
         case 429: self = .retry(Self.isTokenUpdate(answer) ? .providerTokenUpdates : .throttled, answer)
         case 503 where answer.reason == "Shutdown": self = .resend
         case 500...599: self = .retry(.serverError, answer)
-        default: self = .deadLetter(reason: Self.reason(of: answer))
+        default: self = Self.ofTransit(answer) ?? .deadLetter(reason: Self.reason(of: answer))
         }
     }
 

@@ -31,6 +31,9 @@ extension Disposition {
     /// A token dies only by FCM's own error code: a bare 404 or 403 speaks of the path, the project or the account, and
     /// a wrong project in the configuration would otherwise empty the registry.
     ///
+    /// 409 is google.rpc's `ABORTED`, after which a request may be repeated; 499 is its `CANCELLED`
+    /// (google/rpc/code.proto).
+    ///
     /// Source: Google, "ErrorCode" and "Scale your FCM sending".
     init(ofFCM answer: PushAnswer) {
         switch (answer.status, answer.reason) {
@@ -46,10 +49,13 @@ extension Disposition {
             self = .retry(
                 reason == FCMReason.deviceQuotaExceeded ? .throttled : .quotaExceeded,
                 afterSeconds: answer.retryAfterSeconds ?? Self.fcmThrottledSeconds)
-        case (408, _), (500...599, _):
+        case (409, _), (500...599, _):
             self = .retry(
                 .serviceUnavailable, afterSeconds: max(Self.fcmServerErrorSeconds, answer.retryAfterSeconds ?? 0))
-        default: self = .deadLetter(reason: Self.reason(of: answer))
+        default:
+            self =
+                Self.ofTransit(answer, leastSeconds: Self.fcmServerErrorSeconds)
+                ?? .deadLetter(reason: Self.reason(of: answer))
         }
     }
 }

@@ -22,6 +22,8 @@ extension Disposition {
 
     /// Decides about an answer of a browser's push service.
     ///
+    /// A redirect stays one for this push: it is never followed, because it may lead inside the operator's network.
+    ///
     /// Sources: RFC 8030 §5, §7.2, §7.3; RFC 8292 §4. Windows' service answers 406 where others answer 429.
     init(ofWebPush answer: PushAnswer) {
         switch (answer.status, answer.reason) {
@@ -37,8 +39,9 @@ extension Disposition {
         case (400, WebPushReason.tokenRefused), (401, _), (403, _): self = .keyRejected(reason: Self.reason(of: answer))
         case (406, _), (429, _):
             self = .retry(.throttled, afterSeconds: answer.retryAfterSeconds ?? Self.webPushThrottledSeconds)
-        case (408, _), (500...599, _): self = .retry(.serviceUnavailable, afterSeconds: answer.retryAfterSeconds)
-        default: self = .deadLetter(reason: Self.reason(of: answer))
+        case (500...599, _): self = .retry(.serviceUnavailable, afterSeconds: answer.retryAfterSeconds)
+        case (300...399, _): self = .deadLetter(reason: Self.reason(of: answer))
+        default: self = Self.ofTransit(answer) ?? .deadLetter(reason: Self.reason(of: answer))
         }
     }
 }

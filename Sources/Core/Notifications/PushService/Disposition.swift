@@ -20,7 +20,7 @@ public enum Disposition: Hashable, Sendable {
         case suspectConfiguration = "tokens-in-doubt"
         /// An operator has paused the app.
         case paused
-        /// 5xx of a service whose own delay counts.
+        /// 5xx of a service whose own delay counts, or a status that speaks of the way to it (`ofTransit`).
         case serviceUnavailable = "service-unavailable"
         /// The quota of the whole account is spent, for which no single push is to blame; no attempt is spent.
         case quotaExceeded = "quota-exceeded"

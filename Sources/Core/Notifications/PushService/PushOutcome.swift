@@ -25,11 +25,13 @@ public struct PushAnswer: Hashable, Sendable {
     public var successor: DeviceToken?
     /// The name that the service gave to an accepted push; nil unless the route asks for it.
     public var messageName: String?
+    /// The sentence by which the service explains a refusal (`ServiceExplanation`); nil if it gave none.
+    public var explanation: String?
 
     /// Creates an answer.
     public init(
         status: Int, reason: String = "", deadSinceMilliseconds: Int64? = nil, retryAfterSeconds: Int? = nil,
-        successor: DeviceToken? = nil, messageName: String? = nil
+        successor: DeviceToken? = nil, messageName: String? = nil, explanation: String? = nil
     ) {
         self.status = status
         self.reason = reason
@@ -37,6 +39,7 @@ public struct PushAnswer: Hashable, Sendable {
         self.retryAfterSeconds = retryAfterSeconds
         self.successor = successor
         self.messageName = messageName
+        self.explanation = explanation
     }
 }
 

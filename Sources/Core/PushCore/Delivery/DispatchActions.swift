@@ -11,6 +11,8 @@ public struct DispatchActions: Sendable {
         case publishRefused(Message, queue: String, reason: String)
         /// A message reached the dead letters.
         case deadLettered(Message, reason: String, detail: String)
+        /// A push service explained why it did not take a push of an app, which is tried again.
+        case explained(app: Int, reason: String, explanation: String)
         /// Outcomes are dropped from now on, or are not any more; and what the broker said to the last one.
         case outcomesDropping(Bool, PublishOutcome)
     }

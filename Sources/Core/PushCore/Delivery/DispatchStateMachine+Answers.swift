@@ -69,6 +69,7 @@ extension DispatchStateMachine {
         pushes.remove(result.identifier)
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushEnded(app: app)
         let ending = settle(disposition, result.outcome, push, work, into: &actions)
+        noteExplanation(disposition, result.outcome, push, work, into: &actions)
         if case .answered(let answer) = result.outcome, let successor = answer.successor {
             remove(deadToken(of: push, work, since: nil, successor: successor), of: push, work, into: &actions)
         }
@@ -168,9 +169,11 @@ extension DispatchStateMachine {
             let service = work.renderings[push.rendering].app.service.title
             let detail =
                 "\(service) answered \(reason), which stays so for this push: correct the event or the configuration."
+                + explained(outcome, push, work)
             return .failed(failure(device, work, app: app, .deadLetter, reason, detail))
         case .retry(let cause, let after):
-            return retry(device, work, app: app, cause, afterSeconds: after)
+            let explanation = explained(outcome, push, work)
+            return retry(device, work, app: app, cause, afterSeconds: after, explanation: explanation)
         case .resend where health.isPaused(app: app): return retry(device, work, app: app, .paused)
         case .resend where asksService(device, work) && health.isKeyRefused(app: app):
             // It waited while the key was found to be wrong; nothing of it is spent.
@@ -227,7 +230,8 @@ extension DispatchStateMachine {
     ///
     /// - Returns: how it ended: it is requeued, or has expired, because it would have lost its use by then.
     mutating func retry(
-        _ device: Int, _ work: DispatchJob, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int? = nil
+        _ device: Int, _ work: DispatchJob, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int? = nil,
+        explanation: String = ""
     ) -> PushEnding {
         let decision =
             work.expiresImmediately
@@ -251,7 +255,8 @@ extension DispatchStateMachine {
             return .failed(
                 failure(
                     device, work, app: app, .deadLetter, reason,
-                    "The last cause was \(cause.rawValue), after \(work.retryState.attempt + 1) attempts."))
+                    "The last cause was \(cause.rawValue), after \(work.retryState.attempt + 1) attempts." + explanation
+                ))
         }
     }
 

@@ -181,6 +181,8 @@ public struct DispatchStateMachine: Sendable {
     var jobs = SlotTable<Job>()
     var groups = SlotTable<JobGroup>()
     var pushes = SlotTable<Push>()
+    /// Which words of push services were logged lately.
+    var explanations = ExplanationLimiter()
     /// The dataset announcements of abandoned pushes, by the number of the push: their answers may still come.
     var announcementsOfAbandonedPushes: [UInt64: (deviceID: String, announcement: DatasetAnnouncement)] = [:]
     var publishes = SlotTable<Publish>()

@@ -11,6 +11,8 @@ public struct PostRequest: Sendable {
     public var body: [UInt8]
     /// How long all of it may take, the wait for a connection included, in nanoseconds.
     public var timeoutNanoseconds: UInt64
+    /// Whether it goes over a connection that is made for it, and over no present one.
+    public var needsNewConnection = false
 
     /// Describes a request.
     public init(

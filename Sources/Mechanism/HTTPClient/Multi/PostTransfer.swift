@@ -47,6 +47,7 @@ final class PostTransfer {
         let proxyFields = destination.proxy?.authorization.map { ["Proxy-Authorization: \($0)"] } ?? []
         var post = ccurl_post()
         post.connects_only = isProbe ? 1 : 0
+        post.is_fresh = request.needsNewConnection ? 1 : 0
         // libcurl asks some servers before it sends a body, unless the field is there and empty.
         post.headers = list(["Expect:"] + request.fields.map { "\($0.name): \($0.value)" })
         post.proxy_headers = list(proxyFields)

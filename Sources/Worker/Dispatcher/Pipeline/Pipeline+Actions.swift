@@ -57,6 +57,10 @@ extension Pipeline {
             logger.log(
                 .warning, "event.dead-lettered",
                 fields(of: message) + [.field("reason", reason), .field("detail", detail)])
+        case .explained(let app, let reason, let explanation):
+            logger.log(
+                .info, "push.refusal.explained",
+                fields(ofRoute: app) + [.field("reason", reason), .field("explanation", explanation)])
         case .outcomesDropping(let areDropped, let outcome): reportOutcomes(areDropped, outcome)
         }
     }

@@ -223,6 +223,22 @@ struct ClientConnectionTests {
         try await peer.stop()
     }
 
+    @Test("A connection that is not for the origin (421) is left: its pushes go to another connection")
+    func leavesAMisdirectedConnection() async throws {
+        var script = PeerScript()
+        script.onRequest = { connection, request in
+            if connection.number == 0 { connection.answer(request, status: 421) } else { connection.answer(request) }
+        }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) { $0.connections = 1 }
+        fixture.send(0..<50)
+        let results = await fixture.results.wait(count: 50)
+        #expect(results.allSatisfy { $0.outcome == accepted })
+        #expect(peer.facts.value.connectionCount == 2)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
     @Test("A connection that is throttled for provider tokens is replaced; one that never accepted a push is kept")
     func replacesAThrottledConnection() async throws {
         for worksAtFirst in [true, false] {

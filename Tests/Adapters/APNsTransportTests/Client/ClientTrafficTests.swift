@@ -154,9 +154,9 @@ struct ClientTrafficTests {
                     400, #"{"reason":"BadTopic","timestamp":5}"#, nil, PushAnswer(status: 400, reason: "BadTopic")
                 ),
                 (403, "", nil, PushAnswer(status: 403)),
-                (413, "no JSON", nil, PushAnswer(status: 413)),
+                (413, "no JSON", nil, PushAnswer(status: 413, explanation: "no JSON")),
                 (413, "[1]", nil, PushAnswer(status: 413)),
-                (429, #"{"reason":17}"#, nil, PushAnswer(status: 429)),
+                (429, #"{"reason":17}"#, nil, PushAnswer(status: 429, explanation: #"{"reason":17}"#)),
                 (
                     429, #"{"reason":"TooManyRequests"}"#, "30",
                     PushAnswer(status: 429, reason: "TooManyRequests", retryAfterSeconds: 30)
@@ -166,8 +166,14 @@ struct ClientTrafficTests {
                     PushAnswer(status: 503, reason: "Shutdown")
                 ),
                 (500, #"{"reason":"Brand\nNew Reason"}"#, nil, PushAnswer(status: 500, reason: "BrandNewReason")),
-                (500, String(repeating: "x", count: 10_000), nil, PushAnswer(status: 500)),
-                (418, #"{"reason":"InternalServerError","#, nil, PushAnswer(status: 418)),
+                (
+                    500, String(repeating: "x", count: 10_000), nil,
+                    PushAnswer(status: 500, explanation: "xxxxxxxx…")
+                ),
+                (
+                    418, #"{"reason":"InternalServerError","#, nil,
+                    PushAnswer(status: 418, explanation: #"{"reason":"InternalServerError","#)
+                ),
             ]
             + [
                 "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "DeviceTokenNotForTopic",

@@ -31,6 +31,26 @@ struct HTTP1ClientTests {
         server.stop()
     }
 
+    @Test("A push that was answered 421 goes out once more, over a connection that is made for it")
+    func misdirected() async throws {
+        let port = try FreePorts.find(1)[0]
+        let fixture = try HTTP1Fixture(port: port)
+        let server = try fixture.serve(on: port)
+        fixture.send([1])
+        #expect(await fixture.results.outcomes(1) == [1: .accepted])
+        let before = fixture.connectionCount
+        fixture.served.update { $0.misdirectedCount = 1 }
+        fixture.send([2])
+        #expect(await fixture.results.outcomes(2)[2] == .accepted)
+        #expect(fixture.connectionCount == before + 1)
+        fixture.served.update { $0.misdirectedCount = 2 }
+        fixture.send([3])
+        #expect(await fixture.results.outcomes(3)[3] == .answered(PushAnswer(status: 421)))
+        #expect(fixture.served.value.pushes == ["1", "2", "2", "3", "3"])
+        await fixture.client.close()
+        server.stop()
+    }
+
     @Test("A service that comes late is found without a push, and pushes wait for it")
     func comesLate() async throws {
         let port = try FreePorts.find(1)[0]

@@ -16,16 +16,20 @@ final class HTTP1Fixture: Sendable {
         var held: [HTTPResponder] = []
         var heldMaximum = 0
         var isHolding = false
+        /// How many of the next requests are answered 421.
+        var misdirectedCount = 0
     }
 
     private struct Handler: HTTPHandler {
         let served: Watched<Served>
 
         func answer(_ request: HTTPRequest) -> HTTPAnswer {
-            let isHolding = served.update { served in
+            let (isHolding, isMisdirected) = served.update { served in
                 served.pushes.append(String(decoding: request.body, as: UTF8.self))
-                return served.isHolding
+                served.misdirectedCount -= 1
+                return (served.isHolding, served.misdirectedCount >= 0)
             }
+            if isMisdirected { return .now(.text(421, "elsewhere")) }
             guard isHolding else { return .now(.text(200, "taken")) }
             return .held { [served] responder in
                 served.update { served in
@@ -84,6 +88,14 @@ final class HTTP1Fixture: Sendable {
             routes: [route], loopName: "test", logger: .silent, metrics: metrics,
             closeTimeoutNanoseconds: closeTimeoutNanoseconds, seed: 1)
         client.start(handler: results)
+    }
+
+    /// How many connections its requests have made.
+    var connectionCount: Int {
+        let line = metrics.render().split(separator: "\n").first {
+            $0.hasPrefix("apus_push_connects_total{") && $0.contains("ready")
+        }
+        return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
     }
 
     /// Begins to listen.

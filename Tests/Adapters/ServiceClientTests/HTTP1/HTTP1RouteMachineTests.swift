@@ -113,14 +113,14 @@ struct HTTP1RouteMachineTests {
         #expect(machine.waitingCount == 0)
     }
 
-    @Test("A push whose authorization had expired is sent once more, and not a third time")
-    func unauthorized() throws {
+    @Test("A push that the service did not look at is sent once more, and not a third time")
+    func answeredUnprocessed() throws {
         var machine = Self.up()
         let push = try Self.arrive(at: 0, &machine)
         #expect(machine.next() == push)
-        #expect(machine.unauthorized(push) == .waits)
+        #expect(machine.answeredUnprocessed(push) == .waits)
         #expect(machine.next() == push)
-        #expect(machine.unauthorized(push) == .ends)
+        #expect(machine.answeredUnprocessed(push) == .ends)
         #expect(machine.isIdle)
     }
 
@@ -163,7 +163,7 @@ struct HTTP1RouteMachineTests {
             default:
                 guard let push = inFlight.randomElement(using: &random) else { continue }
                 inFlight.remove(push)
-                if machine.unauthorized(push) == .ends { end(push) }
+                if machine.answeredUnprocessed(push) == .ends { end(push) }
             }
         }
         for push in machine.abandonWaiting() { end(push) }

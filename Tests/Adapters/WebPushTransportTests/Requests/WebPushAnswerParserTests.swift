@@ -38,7 +38,41 @@ struct WebPushAnswerParserTests {
     func words(vendor: WebPushVendor, status: Int, body: String, reason: String) {
         let answer = WebPushAnswerParser(vendor: vendor)
             .answer(status: status, body: Array(body.utf8), retryAfterSeconds: 5)
-        #expect(answer == PushAnswer(status: status, reason: reason, retryAfterSeconds: 5))
+        #expect(answer.status == status && answer.reason == reason && answer.retryAfterSeconds == 5)
+    }
+
+    @Test(
+        "What a service explains is kept beside its reason",
+        arguments: [
+            (
+                .google, "invalid urgency header defined. Valid options are: high, normal and low.",
+                "invalid urgency header defined. Valid options are: high, normal and low."
+            ),
+            (
+                .mozilla, #"{"code":400,"errno":110,"error":"Bad Request","message":"TTL is no number"}"#,
+                "TTL is no number"
+            ),
+            (.apple, #"{"reason":"BadTtl"}"#, nil), (.microsoft, "", nil), (.other, "no such topic", "no such topic"),
+        ] as [(WebPushVendor, String, String?)])
+    func explanations(vendor: WebPushVendor, body: String, explanation: String?) {
+        let answer = WebPushAnswerParser(vendor: vendor)
+            .answer(status: 400, body: Array(body.utf8), retryAfterSeconds: nil)
+        #expect(answer.explanation == explanation)
+    }
+
+    @Test("Windows' service explains in a header field")
+    func explanationField() {
+        var answer = PartialAnswer()
+        for (name, value) in [
+            ("x-wns-error-descriptiox", "no"), ("x-wns-error-description", "The channel\u{7} expired"),
+        ] {
+            Array(name.utf8).withUnsafeBufferPointer { name in
+                Array(value.utf8).withUnsafeBufferPointer { answer.add(name: name, value: $0) }
+            }
+        }
+        #expect(answer.explanation == "The channel expired")
+        answer.reset(stream: 3)
+        #expect(answer.explanation == nil)
     }
 
     @Test("A reason of a service's own is cut and printable")
