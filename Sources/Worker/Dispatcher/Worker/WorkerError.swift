@@ -36,8 +36,7 @@ extension WorkerError {
     init(starting error: any Error) {
         switch error {
         case let error as WorkerError: self = error
-        case let error as RegistryError:
-            self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
+        case let error as RegistryError: self.init(Self.code(error.code), error.message)
         case let error as RegistryServerError:
             self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
         case let error as ServiceError: self.init(.configuration, error.message)
@@ -48,6 +47,16 @@ extension WorkerError {
             default: self.init(.unavailable, error.message)
             }
         default: self.init(.unavailable, "\(error)")
+        }
+    }
+
+    /// What a supervisor should do about a failure of the registry.
+    ///
+    /// Rights may be granted, a disk may become writable, and tables may be restored, without a word to the worker.
+    private static func code(_ code: RegistryError.Code) -> Code {
+        switch code {
+        case .unavailable, .readOnly, .corrupt, .failed: .unavailable
+        case .newerSchema, .olderSchema, .notFound, .invalid, .quotaExceeded: .configuration
         }
     }
 }

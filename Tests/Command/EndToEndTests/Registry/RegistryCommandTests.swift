@@ -97,6 +97,30 @@ struct RegistryCommandTests {
         #expect(await command.end().exitCode == 0)
     }
 
+    @Test("Rights that are not granted yet end it with 69, so that a supervisor starts it again")
+    func missingRights() async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        let database = try await server.makeDatabase()
+        let url = server.url(database: database)
+        let made = try await CommandRunner.apus(
+            ["registry", "token", "add", "t", "--set", "registry.url=\(url)"], in: folder)
+        #expect(made.exitCode == 0, "\(made)")
+        let user = "late_\(database)"
+        try await server.run("CREATE USER \(user) PASSWORD '\(server.password)'", database: database)
+        let settings = ["--set", "registry.url=\(url.replacing("//apus:", with: "//\(user):"))"]
+        let refused = try await CommandRunner.apus(
+            ["registry", "--set", "registry.listen=127.0.0.1:0"] + settings, in: folder)
+        #expect(refused.exitCode == 69 && refused.errors.contains("rights"), "\(refused)")
+        try await server.run(
+            "GRANT USAGE ON SCHEMA apus TO \(user); GRANT ALL ON ALL TABLES IN SCHEMA apus TO \(user)",
+            database: database)
+        let command = try RunningCommand(
+            ["registry", "--set", "registry.listen=127.0.0.1:0"] + settings, in: folder)
+        _ = try await endpoint(of: command)
+        command.signal(SIGTERM)
+        #expect(await command.end().exitCode == 0)
+    }
+
     @Test("With --json it says where it is for programs")
     func announcesJSON() async throws {
         let command = try RunningCommand(["registry", "--json", "--set", "registry.listen=127.0.0.1:0"], in: folder)
