@@ -30,12 +30,8 @@ public final class PostgresMigrator: RegistryMigrator {
         self.lockMilliseconds = lockMilliseconds
         connection = Connection(
             address: try Address(url: url), callMilliseconds: callMilliseconds,
-            connectMilliseconds: connectMilliseconds
-        ) { (connection) throws(RegistryError) in
-            try connection.execute(
-                "SET search_path = \(Schema.name); SET statement_timeout = \(callMilliseconds)",
-                Deadline(milliseconds: callMilliseconds))
-        }
+            connectMilliseconds: connectMilliseconds, isForWriting: true
+        ) { _ in }
         try connection.ensureOpen()
     }
 

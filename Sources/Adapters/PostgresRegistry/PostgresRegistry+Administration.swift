@@ -6,7 +6,7 @@ extension PostgresRegistry: RegistryAdministration {
         try RegistryRules.check(token)
         let call = Call(
             """
-            INSERT INTO api_token (\(APIToken.readColumns))
+            INSERT INTO apus.api_token (\(APIToken.readColumns))
             VALUES ($1::text, $2::bytea, $3::text, $4::text, $5::bigint)
             ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, app = excluded.app,
                 permission = excluded.permission, created_at = excluded.created_at
@@ -17,9 +17,9 @@ extension PostgresRegistry: RegistryAdministration {
             ])
         let limited = QuotaCalls.adding(
             call, returning: "xmax = 0 AS is_new", of: "is_new", counted: "is_new",
-            before: "SELECT count(*) FROM api_token", .apiTokens, limit: quotas[.apiTokens])
+            before: "SELECT count(*) FROM apus.api_token", .apiTokens, limit: quotas[.apiTokens])
         // Two that are added at once do not count each other.
-        let lock = Call("LOCK TABLE api_token IN SHARE ROW EXCLUSIVE MODE")
+        let lock = Call("LOCK TABLE apus.api_token IN SHARE ROW EXCLUSIVE MODE")
         let calls = quotas[.apiTokens] == nil ? [limited] : [lock, limited]
         try writing(durable: true) { (transaction) throws(RegistryError) in _ = try transaction.commit(calls) }
     }
@@ -27,14 +27,14 @@ extension PostgresRegistry: RegistryAdministration {
     /// Removes a token.
     public func removeToken(named name: String) throws(RegistryError) -> Bool {
         try writing(durable: true) { (transaction) throws(RegistryError) in
-            let call = Call("DELETE FROM api_token WHERE name = $1::text", [.text(name)])
+            let call = Call("DELETE FROM apus.api_token WHERE name = $1::text", [.text(name)])
             return try transaction.commit([call])[0].affectedCount > 0
         }
     }
 
     /// All tokens.
     public func tokens() throws(RegistryError) -> [APIToken] {
-        try ask([Call("SELECT \(APIToken.readColumns) FROM api_token ORDER BY name")])[0].map {
+        try ask([Call("SELECT \(APIToken.readColumns) FROM apus.api_token ORDER BY name")])[0].map {
             (row) throws(RegistryError) in try APIToken(row)
         }
     }
@@ -46,7 +46,7 @@ extension PostgresRegistry: RegistryAdministration {
         }
         let call = Call(
             """
-            INSERT INTO pool_configuration (identity_pool, content) VALUES ($1::text, $2::bytea)
+            INSERT INTO apus.pool_configuration (identity_pool, content) VALUES ($1::text, $2::bytea)
             ON CONFLICT (identity_pool) DO UPDATE SET content = excluded.content
             """, [.text(identityPoolID), .bytes(json)])
         try writing(durable: true) { (transaction) throws(RegistryError) in _ = try transaction.commit([call]) }
@@ -55,7 +55,7 @@ extension PostgresRegistry: RegistryAdministration {
     /// The configuration of an identity pool.
     public func poolConfiguration(of identityPoolID: String) throws(RegistryError) -> [UInt8]? {
         let call = Call(
-            "SELECT content FROM pool_configuration WHERE identity_pool = $1::text", [.text(identityPoolID)])
+            "SELECT content FROM apus.pool_configuration WHERE identity_pool = $1::text", [.text(identityPoolID)])
         return try ask([call])[0].first?.bytes(0)
     }
 }
@@ -71,8 +71,8 @@ extension PostgresRegistry {
     public func checkWriting(thoroughly: Bool) throws(RegistryError) {
         // No token has an empty name. A standby, which takes such locks, refuses the second statement.
         var calls = [
-            Call("LOCK TABLE device, subscription, api_token IN ROW EXCLUSIVE MODE"),
-            Call("DELETE FROM api_token WHERE name = ''"),
+            Call("LOCK TABLE apus.device, apus.subscription, apus.api_token IN ROW EXCLUSIVE MODE"),
+            Call("DELETE FROM apus.api_token WHERE name = ''"),
         ]
         if thoroughly {
             // A name of its own, so that two processes that check at once do not wait for each other.
@@ -80,7 +80,7 @@ extension PostgresRegistry {
             let content = (0..<Self.rehearsalBytes).map { _ in UInt8.random(in: 0...255) }
             calls.append(
                 Call(
-                    "INSERT INTO pool_configuration (identity_pool, content) VALUES ($1::text, $2::bytea)",
+                    "INSERT INTO apus.pool_configuration (identity_pool, content) VALUES ($1::text, $2::bytea)",
                     [.text(name), .bytes(content)]))
         }
         // Without a commit it is rolled back.

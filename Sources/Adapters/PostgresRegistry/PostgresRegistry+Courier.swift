@@ -74,7 +74,7 @@ extension PostgresRegistry: CourierRegistry {
 }
 
 extension PostgresRegistry: CourierKeyRegistry {
-    private static let selection = Call("SELECT bytes FROM courier_key")
+    private static let selection = Call("SELECT bytes FROM apus.courier_key")
 
     /// The key that is kept.
     public func storedCourierKey() throws(RegistryError) -> CourierKey? {
@@ -84,7 +84,7 @@ extension PostgresRegistry: CourierKeyRegistry {
     /// Keeps a key unless there is one already.
     public func keepCourierKey(_ key: CourierKey) throws(RegistryError) -> CourierKey {
         let insertion = Call(
-            "INSERT INTO courier_key (id, bytes) VALUES (1, $1::bytea) ON CONFLICT (id) DO NOTHING",
+            "INSERT INTO apus.courier_key (id, bytes) VALUES (1, $1::bytea) ON CONFLICT (id) DO NOTHING",
             [.bytes(key.bytes)])
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             // A statement of its own: another server may have been faster, and only a later one sees its key.
@@ -104,8 +104,8 @@ enum CourierCalls {
         Call(
             """
             SELECT r.k, d.id, d.asked_at FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY r(token, app, k)
-            JOIN app a ON a.name = r.app
-            JOIN device d ON d.token = r.token AND d.app = a.id
+            JOIN apus.app a ON a.name = r.app
+            JOIN apus.device d ON d.token = r.token AND d.app = a.id
             WHERE d.platform = \(courier) AND (d.asked_at = 0 OR greatest(d.registered_at, d.asked_at) >= $3::bigint)
             ORDER BY d.id FOR NO KEY UPDATE OF d
             """,
@@ -119,8 +119,8 @@ enum CourierCalls {
     static func removeExpired(nowMilliseconds: Int64) -> Call {
         Call(
             """
-            DELETE FROM courier_message WHERE id IN (
-                SELECT m.id FROM courier_message m WHERE m.expires_at <= $1::bigint
+            DELETE FROM apus.courier_message WHERE id IN (
+                SELECT m.id FROM apus.courier_message m WHERE m.expires_at <= $1::bigint
                 LIMIT \(CourierRules.expiredRemovedMaximum) FOR UPDATE SKIP LOCKED)
             """, [.integer(nowMilliseconds)])
     }
@@ -129,7 +129,7 @@ enum CourierCalls {
     static func removeReplaced(_ messages: [(device: Int64, message: CourierMessage)], nowMilliseconds: Int64) -> Call {
         Call(
             """
-            DELETE FROM courier_message m USING unnest($1::bigint[], $2::text[]) r(device, collapse_id)
+            DELETE FROM apus.courier_message m USING unnest($1::bigint[], $2::text[]) r(device, collapse_id)
             WHERE m.device = r.device AND (m.expires_at <= $3::bigint OR m.collapse_id = r.collapse_id)
             """,
             [
@@ -142,7 +142,7 @@ enum CourierCalls {
     static func add(_ messages: [(device: Int64, message: CourierMessage)]) -> Call {
         Call(
             """
-            INSERT INTO courier_message (device, push, collapse_id, expires_at, payload)
+            INSERT INTO apus.courier_message (device, push, collapse_id, expires_at, payload)
             SELECT r.device, r.push, r.collapse_id, r.expires_at, r.payload
             FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::bigint[], $5::bytea[])
                 WITH ORDINALITY r(device, push, collapse_id, expires_at, payload, k) ORDER BY r.k
@@ -160,10 +160,10 @@ enum CourierCalls {
     static func trim(_ devices: [Int64]) -> Call {
         Call(
             """
-            DELETE FROM courier_message WHERE id IN (
+            DELETE FROM apus.courier_message WHERE id IN (
                 SELECT x.id FROM (
                     SELECT m.id, row_number() OVER (PARTITION BY m.device ORDER BY m.id DESC) AS place
-                    FROM courier_message m WHERE m.device = ANY ($1::bigint[])) x
+                    FROM apus.courier_message m WHERE m.device = ANY ($1::bigint[])) x
                 WHERE x.place > \(CourierRules.messagesPerDeviceMaximum))
             """, [.integers(devices)])
     }
@@ -173,10 +173,10 @@ enum CourierCalls {
         Call(
             """
             SELECT r.k, min(d.asked_at), min((
-                SELECT m.id FROM courier_message m WHERE m.device = d.id AND m.expires_at > $2::bigint
+                SELECT m.id FROM apus.courier_message m WHERE m.device = d.id AND m.expires_at > $2::bigint
                 ORDER BY m.id LIMIT 1))
             FROM unnest($1::bytea[]) WITH ORDINALITY r(token, k)
-            JOIN device d ON d.token = r.token AND d.platform = \(courier)
+            JOIN apus.device d ON d.token = r.token AND d.platform = \(courier)
             GROUP BY r.k
             """, [.byteLists(tokens.map(\.bytes)), .integer(nowMilliseconds)])
     }
@@ -184,13 +184,14 @@ enum CourierCalls {
     /// Takes messages: row and payload of those that no other process has taken.
     static func take(_ messages: [Int64]) -> Call {
         Call(
-            "DELETE FROM courier_message WHERE id = ANY ($1::bigint[]) RETURNING id, payload", [.integers(messages)])
+            "DELETE FROM apus.courier_message WHERE id = ANY ($1::bigint[]) RETURNING id, payload",
+            [.integers(messages)])
     }
 
     /// Notes when devices asked.
     static func noteAsking(_ tokens: [DeviceToken], nowMilliseconds: Int64) -> Call {
         Call(
-            "UPDATE device SET asked_at = $2::bigint WHERE token = ANY ($1::bytea[]) AND platform = \(courier)",
+            "UPDATE apus.device SET asked_at = $2::bigint WHERE token = ANY ($1::bytea[]) AND platform = \(courier)",
             [.byteLists(tokens.map(\.bytes)), .integer(nowMilliseconds)])
     }
 }

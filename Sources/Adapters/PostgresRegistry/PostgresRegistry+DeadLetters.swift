@@ -23,13 +23,14 @@ extension PostgresRegistry: DeadLetterRegistry {
 
     /// The number of the newest letter.
     public func newestDeadLetterNumber() throws(RegistryError) -> Int64 {
-        try ask([Call("SELECT coalesce(max(number), 0)::bigint FROM dead_letter")])[0].integer(0, 0)
+        try ask([Call("SELECT coalesce(max(number), 0)::bigint FROM apus.dead_letter")])[0].integer(0, 0)
     }
 
     /// The messages of letters by their numbers.
     public func deadLetterMessages(_ numbers: [Int64]) throws(RegistryError) -> [Int64: Message] {
         let call = Call(
-            "SELECT \(Message.readColumns) FROM dead_letter WHERE number = ANY ($1::bigint[])", [.integers(numbers)])
+            "SELECT \(Message.readColumns) FROM apus.dead_letter WHERE number = ANY ($1::bigint[])",
+            [.integers(numbers)])
         var messages: [Int64: Message] = [:]
         for row in try ask([call])[0] { messages[row.integer(0)] = try Message(deadLetter: row) }
         return messages
@@ -38,7 +39,7 @@ extension PostgresRegistry: DeadLetterRegistry {
     /// Removes letters by their numbers.
     public func removeDeadLetters(_ numbers: [Int64]) throws(RegistryError) -> Int {
         try writing(durable: true) { (transaction) throws(RegistryError) in
-            let call = Call("DELETE FROM dead_letter WHERE number = ANY ($1::bigint[])", [.integers(numbers)])
+            let call = Call("DELETE FROM apus.dead_letter WHERE number = ANY ($1::bigint[])", [.integers(numbers)])
             return try transaction.commit([call])[0].affectedCount
         }
     }
@@ -51,7 +52,7 @@ enum DeadLetterCalls {
         let columns = DeadLetter.storedColumns
         return Call(
             """
-            INSERT INTO dead_letter (\(columns.names()))
+            INSERT INTO apus.dead_letter (\(columns.names()))
             SELECT \(columns.values(of: "r"))
             FROM unnest(\(columns.arrays(from: 1))) WITH ORDINALITY r(\(columns.names()), k) ORDER BY r.k
             ON CONFLICT (id) DO NOTHING
@@ -64,7 +65,7 @@ enum DeadLetterCalls {
         return Call(
             """
             SELECT \(DeadLetterSummary.readColumns)
-            FROM dead_letter WHERE number > $1::bigint\(sql) ORDER BY number LIMIT $2::bigint
+            FROM apus.dead_letter WHERE number > $1::bigint\(sql) ORDER BY number LIMIT $2::bigint
             """, [.integer(number), .integer(Int64(max(limit, 0)))] + values)
     }
 
@@ -73,7 +74,7 @@ enum DeadLetterCalls {
         let (sql, values) = conditions(filter, from: 1)
         return Call(
             """
-            SELECT \(DeadLetterCount.readColumns) FROM dead_letter WHERE true\(sql)
+            SELECT \(DeadLetterCount.readColumns) FROM apus.dead_letter WHERE true\(sql)
             GROUP BY reason, app ORDER BY reason, app NULLS FIRST
             """, values)
     }

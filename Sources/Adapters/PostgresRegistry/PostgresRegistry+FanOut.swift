@@ -121,7 +121,7 @@ enum FanOutCalls {
 
     /// One fan-out by its number.
     static func fanOut(_ number: Int64) -> Call {
-        Call("SELECT \(FanOut.readColumns) FROM fan_out f WHERE f.id = $1::bigint", [.integer(number)])
+        Call("SELECT \(FanOut.readColumns) FROM apus.fan_out f WHERE f.id = $1::bigint", [.integer(number)])
     }
 
     /// The fan-outs of events, in the order of the events.
@@ -129,22 +129,24 @@ enum FanOutCalls {
         Call(
             """
             SELECT \(FanOut.readColumns) FROM unnest($1::bytea[]) WITH ORDINALITY r(event, k)
-            JOIN fan_out f ON f.event = r.event ORDER BY r.k
+            JOIN apus.fan_out f ON f.event = r.event ORDER BY r.k
             """, [.byteLists(events.map(\.bytes))])
     }
 
     /// Fan-outs, the newest first.
     static func fanOuts(before number: Int64, limit: Int) -> Call {
         Call(
-            "SELECT \(FanOut.readColumns) FROM fan_out f WHERE f.id < $1::bigint ORDER BY f.id DESC LIMIT $2::bigint",
-            [.integer(number), .integer(Int64(max(limit, 0)))])
+            """
+            SELECT \(FanOut.readColumns) FROM apus.fan_out f WHERE f.id < $1::bigint
+            ORDER BY f.id DESC LIMIT $2::bigint
+            """, [.integer(number), .integer(Int64(max(limit, 0)))])
     }
 
     /// Chunks of a fan-out, in order.
     static func chunks(of number: Int64, after chunk: Int, limit: Int) -> Call {
         Call(
             """
-            SELECT \(FanOutChunk.readColumns) FROM fan_out_chunk c
+            SELECT \(FanOutChunk.readColumns) FROM apus.fan_out_chunk c
             WHERE c.fan_out = $1::bigint AND c.number > $2::bigint ORDER BY c.number LIMIT $3::bigint
             """, [.integer(number), .integer(Int64(chunk)), .integer(Int64(max(limit, 0)))])
     }
@@ -155,8 +157,8 @@ enum FanOutCalls {
             """
             SELECT r.k, f.state = 'cancelled', f.state = 'done' OR coalesce(c.is_ended, false)
             FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) WITH ORDINALITY r(fan_out, event, number, k)
-            JOIN fan_out f ON f.id = r.fan_out AND f.event = r.event
-            LEFT JOIN fan_out_chunk c ON c.fan_out = f.id AND c.number = r.number
+            JOIN apus.fan_out f ON f.id = r.fan_out AND f.event = r.event
+            LEFT JOIN apus.fan_out_chunk c ON c.fan_out = f.id AND c.number = r.number
             """, parameters(keys))
     }
 
@@ -172,8 +174,8 @@ enum FanOutCalls {
     static func forget(_ nowMilliseconds: Int64) -> Call {
         Call(
             """
-            DELETE FROM fan_out WHERE id IN (
-                SELECT f.id FROM fan_out f WHERE f.changed_at < $1::bigint
+            DELETE FROM apus.fan_out WHERE id IN (
+                SELECT f.id FROM apus.fan_out f WHERE f.changed_at < $1::bigint
                     AND (f.state = 'done' OR f.changed_at < $2::bigint)
                 ORDER BY f.changed_at LIMIT \(FanOutRules.forgottenAtOnceMaximum) FOR UPDATE SKIP LOCKED)
             """,
@@ -188,12 +190,12 @@ enum FanOutCalls {
         // Existing rows are left out first, because ON CONFLICT alone uses up a number.
         Call(
             """
-            INSERT INTO fan_out (event, event_source, event_id, event_type, app, state, newest_subscription, planner,
-                planner_until, begun_at, changed_at)
+            INSERT INTO apus.fan_out (event, event_source, event_id, event_type, app, state, newest_subscription,
+                planner, planner_until, begun_at, changed_at)
             SELECT $1::bytea, $2::text, $3::text, $4::text, $5::text, 'planning',
-                (SELECT coalesce(max(s.id), 0) FROM subscription s), $6::bigint,
+                (SELECT coalesce(max(s.id), 0) FROM apus.subscription s), $6::bigint,
                 $7::bigint + \(FanOutRules.planningMilliseconds), $7::bigint, $7::bigint
-            WHERE NOT EXISTS (SELECT 1 FROM fan_out f WHERE f.event = $1::bytea)
+            WHERE NOT EXISTS (SELECT 1 FROM apus.fan_out f WHERE f.event = $1::bytea)
             ON CONFLICT (event) DO NOTHING
             """,
             [
@@ -206,7 +208,7 @@ enum FanOutCalls {
     static func takeOver(_ event: EventDigest, _ planner: Int64, _ nowMilliseconds: Int64) -> Call {
         Call(
             """
-            UPDATE fan_out SET planner = $2::bigint,
+            UPDATE apus.fan_out SET planner = $2::bigint,
                 planner_until = $3::bigint + \(FanOutRules.planningMilliseconds)
             WHERE event = $1::bytea AND state = 'planning'
                 AND (planner = $2::bigint OR planner_until <= $3::bigint)
@@ -223,14 +225,14 @@ enum FanOutCalls {
         Call(
             """
             WITH f AS (
-                UPDATE fan_out SET chunks_planned = chunks_planned + $4::bigint,
+                UPDATE apus.fan_out SET chunks_planned = chunks_planned + $4::bigint,
                     devices_planned = devices_planned + $5::bigint, position = $6::bigint,
                     position_subscription = $7::bigint, is_whole = $6::bigint IS NULL, changed_at = $8::bigint,
                     planner_until = $8::bigint + \(FanOutRules.planningMilliseconds)
                 WHERE id = $1::bigint AND planner = $2::bigint AND chunks_planned + 1 = $3::bigint
                     AND state = 'planning' AND NOT is_whole
                 RETURNING id)
-            INSERT INTO fan_out_chunk (fan_out, number, after_position, after_subscription, through_position,
+            INSERT INTO apus.fan_out_chunk (fan_out, number, after_position, after_subscription, through_position,
                 through_subscription, subscriptions, devices)
             SELECT f.id, r.* FROM f CROSS JOIN
                 unnest($9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bytea[],
@@ -254,7 +256,7 @@ enum FanOutCalls {
     ) -> Call {
         Call(
             """
-            UPDATE fan_out SET
+            UPDATE apus.fan_out SET
                 chunks_published = greatest(chunks_published, least($3::bigint, chunks_planned)),
                 changed_at = $4::bigint,
                 planner_until = CASE WHEN planner = $2::bigint
@@ -269,7 +271,7 @@ enum FanOutCalls {
     /// Makes others wait who change these fan-outs, in one order so that two transactions do not wait for each other.
     static func lock(_ numbers: [Int64]) -> Call {
         Call(
-            "SELECT f.id FROM fan_out f WHERE f.id = ANY ($1::bigint[]) ORDER BY f.id FOR NO KEY UPDATE",
+            "SELECT f.id FROM apus.fan_out f WHERE f.id = ANY ($1::bigint[]) ORDER BY f.id FOR NO KEY UPDATE",
             [.integers(numbers)])
     }
 
@@ -279,12 +281,12 @@ enum FanOutCalls {
         return Call(
             """
             WITH ended AS (
-                UPDATE fan_out_chunk c SET is_ended = true
+                UPDATE apus.fan_out_chunk c SET is_ended = true
                 FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) r(fan_out, event, number)
-                JOIN fan_out f ON f.id = r.fan_out AND f.event = r.event
+                JOIN apus.fan_out f ON f.id = r.fan_out AND f.event = r.event
                 WHERE c.fan_out = r.fan_out AND c.number = r.number AND NOT c.is_ended
                 RETURNING c.fan_out)
-            UPDATE fan_out f SET \(column) = \(column) + x.count, changed_at = $4::bigint
+            UPDATE apus.fan_out f SET \(column) = \(column) + x.count, changed_at = $4::bigint
             FROM (SELECT e.fan_out, count(*) AS count FROM ended e GROUP BY e.fan_out) x WHERE f.id = x.fan_out
             """, parameters(keys) + [.integer(nowMilliseconds)])
     }
@@ -294,12 +296,12 @@ enum FanOutCalls {
         [
             Call(
                 """
-                UPDATE fan_out SET state = 'done' WHERE id = ANY ($1::bigint[]) AND state = 'planned'
+                UPDATE apus.fan_out SET state = 'done' WHERE id = ANY ($1::bigint[]) AND state = 'planned'
                     AND chunks_served + chunks_cancelled >= chunks_planned
                 """, [.integers(numbers)]),
             Call(
                 """
-                DELETE FROM fan_out_chunk c USING fan_out f
+                DELETE FROM apus.fan_out_chunk c USING apus.fan_out f
                 WHERE f.id = ANY ($1::bigint[]) AND f.state = 'done' AND c.fan_out = f.id
                 """, [.integers(numbers)]),
         ]
@@ -309,7 +311,7 @@ enum FanOutCalls {
     static func cancel(_ number: Int64, nowMilliseconds: Int64) -> Call {
         Call(
             """
-            UPDATE fan_out SET state = 'cancelled', changed_at = $2::bigint
+            UPDATE apus.fan_out SET state = 'cancelled', changed_at = $2::bigint
             WHERE id = $1::bigint AND state IN ('planning', 'planned')
             """, [.integer(number), .integer(nowMilliseconds)])
     }

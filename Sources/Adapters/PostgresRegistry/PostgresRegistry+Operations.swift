@@ -8,11 +8,11 @@ extension PostgresRegistry: WorkerReportRegistry {
         let calls = [
             Call(
                 """
-                INSERT INTO worker_report (id, reported_at, content) VALUES ($1::text, $2::bigint, $3::bytea)
+                INSERT INTO apus.worker_report (id, reported_at, content) VALUES ($1::text, $2::bigint, $3::bytea)
                 ON CONFLICT (id) DO UPDATE SET reported_at = excluded.reported_at, content = excluded.content
                 """, [.text(report.identifier), .integer(report.reportedAtMilliseconds), .bytes(report.content)]),
             Call(
-                "DELETE FROM worker_report WHERE reported_at < $1::bigint",
+                "DELETE FROM apus.worker_report WHERE reported_at < $1::bigint",
                 [.integer(report.reportedAtMilliseconds - WorkerReportRules.keptMilliseconds)]),
         ]
         try writing(durable: false) { (transaction) throws(RegistryError) in _ = try transaction.commit(calls) }
@@ -23,7 +23,7 @@ extension PostgresRegistry: WorkerReportRegistry {
         try requireSchema(WorkerReportRules.schemaVersion, for: "Reports of processes")
         let call = Call(
             """
-            SELECT \(WorkerReport.readColumns) FROM worker_report
+            SELECT \(WorkerReport.readColumns) FROM apus.worker_report
             ORDER BY id LIMIT \(WorkerReportRules.countMaximum)
             """)
         return try ask([call])[0].map { WorkerReport($0) }
@@ -31,7 +31,7 @@ extension PostgresRegistry: WorkerReportRegistry {
 
     /// Forgets the report of a process.
     public func removeReport(of identifier: String) throws(RegistryError) {
-        let call = Call("DELETE FROM worker_report WHERE id = $1::text", [.text(identifier)])
+        let call = Call("DELETE FROM apus.worker_report WHERE id = $1::text", [.text(identifier)])
         try writing(durable: false) { (transaction) throws(RegistryError) in _ = try transaction.commit([call]) }
     }
 }
@@ -43,7 +43,7 @@ extension PostgresRegistry: AuditRegistry {
         let columns = AuditEntry.storedColumns
         let insertion = Call(
             """
-            INSERT INTO audit_entry (\(columns.names()))
+            INSERT INTO apus.audit_entry (\(columns.names()))
             SELECT \(columns.values(of: "r")) FROM unnest(\(columns.arrays(from: 1))) r(\(columns.names()))
             RETURNING number
             """, columns.parameters([entry]))
@@ -51,7 +51,8 @@ extension PostgresRegistry: AuditRegistry {
             let number = try transaction.run([insertion])[0].integer(0, 0)
             try transaction.commit([
                 Call(
-                    "DELETE FROM audit_entry WHERE number <= $1::bigint", [.integer(number - AuditRules.keptCount)])
+                    "DELETE FROM apus.audit_entry WHERE number <= $1::bigint",
+                    [.integer(number - AuditRules.keptCount)])
             ])
             return number
         }
@@ -61,7 +62,7 @@ extension PostgresRegistry: AuditRegistry {
     public func updateAuditEntry(_ number: Int64, _ progress: AuditEntry.Progress) throws(RegistryError) {
         let call = Call(
             """
-            UPDATE audit_entry SET state = $2::text, done = $3::bigint, refused = $4::bigint, detail = $5::text,
+            UPDATE apus.audit_entry SET state = $2::text, done = $3::bigint, refused = $4::bigint, detail = $5::text,
                 changed_at = $6::bigint
             WHERE number = $1::bigint
             """,
@@ -80,7 +81,7 @@ extension PostgresRegistry: AuditRegistry {
         try requireSchema(WorkerReportRules.schemaVersion, for: "The audit log")
         let call = Call(
             """
-            SELECT \(AuditEntry.readColumns) FROM audit_entry WHERE number < $1::bigint
+            SELECT \(AuditEntry.readColumns) FROM apus.audit_entry WHERE number < $1::bigint
             ORDER BY number DESC LIMIT $2::bigint
             """, [.integer(number ?? .max), .integer(Int64(max(limit, 0)))])
         return try ask([call])[0].map { AuditEntry($0) }
@@ -89,7 +90,7 @@ extension PostgresRegistry: AuditRegistry {
     /// One entry, or nil.
     public func auditEntry(_ number: Int64) throws(RegistryError) -> AuditEntry? {
         let call = Call(
-            "SELECT \(AuditEntry.readColumns) FROM audit_entry WHERE number = $1::bigint", [.integer(number)])
+            "SELECT \(AuditEntry.readColumns) FROM apus.audit_entry WHERE number = $1::bigint", [.integer(number)])
         return try ask([call])[0].first.map { AuditEntry($0) }
     }
 }

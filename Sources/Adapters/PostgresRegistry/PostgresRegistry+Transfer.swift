@@ -79,8 +79,8 @@ extension PostgresRegistry: RegistryTransfer {
     public func knownDatasets(after key: DatasetKey?, limit: Int) throws(RegistryError) -> [DatasetKey] {
         let call = Call(
             """
-            SELECT n.name, p.name, s.name FROM identity n JOIN dataset k ON k.identity = n.id
-            JOIN identity_pool p ON p.id = k.identity_pool JOIN dataset_name s ON s.id = k.dataset_name
+            SELECT n.name, p.name, s.name FROM apus.identity n JOIN apus.dataset k ON k.identity = n.id
+            JOIN apus.identity_pool p ON p.id = k.identity_pool JOIN apus.dataset_name s ON s.id = k.dataset_name
             WHERE n.name >= $1::text AND (n.name, p.name, s.name) > ($1::text, $2::text, $3::text)
             ORDER BY n.name, p.name, s.name LIMIT $4::bigint
             """,
@@ -97,8 +97,8 @@ extension PostgresRegistry: RegistryTransfer {
     public func topicUsers(after last: TopicUser?, limit: Int) throws(RegistryError) -> [TopicUser] {
         let call = Call(
             """
-            SELECT x.user_id, a.name, t.name FROM topic_user x JOIN topic t ON t.id = x.topic
-            JOIN app a ON a.id = t.app
+            SELECT x.user_id, a.name, t.name FROM apus.topic_user x JOIN apus.topic t ON t.id = x.topic
+            JOIN apus.app a ON a.id = t.app
             WHERE x.user_id >= $1::text AND (x.user_id, a.name, t.name) > ($1::text, $2::text, $3::text)
             ORDER BY x.user_id, a.name, t.name LIMIT $4::bigint
             """,
@@ -135,7 +135,8 @@ extension PostgresRegistry: RegistryTransfer {
 
     /// All configurations of identity pools.
     public func poolConfigurations() throws(RegistryError) -> [PoolConfiguration] {
-        try ask([Call("SELECT identity_pool, content FROM pool_configuration ORDER BY identity_pool")])[0].map { row in
+        let call = Call("SELECT identity_pool, content FROM apus.pool_configuration ORDER BY identity_pool")
+        return try ask([call])[0].map { row in
             PoolConfiguration(identityPoolID: row.text(0), json: row.bytes(1))
         }
     }
@@ -153,7 +154,7 @@ enum TransferCalls {
         // No identifier has a NUL, so what follows one makes no difference.
         let after = String(decoding: (deviceID ?? "").utf8.prefix { $0 != 0 }, as: UTF8.self)
         let page = """
-            (SELECT x.device_id AS name FROM device x WHERE x.device_id > $1::text
+            (SELECT x.device_id AS name FROM apus.device x WHERE x.device_id > $1::text
                 ORDER BY x.device_id LIMIT $2::bigint) r
             """
         return devices(named: page, [.text(after), .integer(Int64(max(limit, 0)))])
@@ -169,20 +170,20 @@ enum TransferCalls {
             "(SELECT string_agg(convert_to(\(name), 'UTF8') || '\\x00'::bytea, NULL ORDER BY \(name)) FROM \(from))"
         }
         let datasets = """
-            dataset_subscription u JOIN dataset_name s ON s.id = u.dataset_name
+            dataset_subscription u JOIN apus.dataset_name s ON s.id = u.dataset_name
             WHERE u.device = d.id AND u.dataset_name <> \(Schema.futureDatasets)
             """
         let topics = """
-            topic_subscription u JOIN topic t ON t.id = u.topic WHERE u.device = d.id AND u.source & 1 <> 0
+            topic_subscription u JOIN apus.topic t ON t.id = u.topic WHERE u.device = d.id AND u.source & 1 <> 0
             """
         let token = "t.kind || ' ' || encode(t.token, 'hex') || ' ' || t.registered_at"
         return Call(
             """
             SELECT \(PostgresRegistry.deviceColumns), d.badge, \(list("s.name", datasets)),
-                EXISTS (SELECT 1 FROM dataset_subscription u WHERE u.identity = d.identity
+                EXISTS (SELECT 1 FROM apus.dataset_subscription u WHERE u.identity = d.identity
                     AND u.dataset_name = \(Schema.futureDatasets) AND u.device = d.id),
                 \(list("t.name", topics)), \(list(token, "device_token t WHERE t.device = d.id"))
-            FROM \(names) JOIN device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
+            FROM \(names) JOIN apus.device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
             ORDER BY d.device_id
             """, parameters)
     }
@@ -191,17 +192,17 @@ enum TransferCalls {
     static func fill(_ records: [DeviceRecord], _ plan: RegistrationPlan) -> [Call] {
         let names = records.map(\.device.deviceID)
         let future = records.filter(\.includesFutureDatasets).map { (deviceID: $0.device.deviceID, name: "*") }
-        let own = "u.device IN (SELECT d.id FROM unnest($1::text[]) r(name) JOIN device d ON d.device_id = r.name)"
+        let own = "u.device IN (SELECT d.id FROM unnest($1::text[]) r(name) JOIN apus.device d ON d.device_id = r.name)"
         return [
-            Call("DELETE FROM dataset_subscription u WHERE \(own)", [.texts(names)]),
-            Call("UPDATE topic_subscription u SET source = source & ~1 WHERE \(own)", [.texts(names)]),
-            Call("DELETE FROM topic_subscription u WHERE source = 0 AND \(own)", [.texts(names)]),
+            Call("DELETE FROM apus.dataset_subscription u WHERE \(own)", [.texts(names)]),
+            Call("UPDATE apus.topic_subscription u SET source = source & ~1 WHERE \(own)", [.texts(names)]),
+            Call("DELETE FROM apus.topic_subscription u WHERE source = 0 AND \(own)", [.texts(names)]),
             StoringCalls.addDatasets(plan.learnedDatasets),
             StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions + future),
             StoringCalls.addTopics(plan.topics), StoringCalls.addTopicSubscriptions(plan.topicSubscriptions),
             Call(
                 """
-                UPDATE device d SET badge = r.badge FROM unnest($1::text[], $2::bigint[]) r(name, badge)
+                UPDATE apus.device d SET badge = r.badge FROM unnest($1::text[], $2::bigint[]) r(name, badge)
                 WHERE d.device_id = r.name AND d.badge <> r.badge
                 """, [.texts(names), .integers(records.map { Int64($0.badge) })]),
         ] + TokenCalls.fill(records)

@@ -14,6 +14,9 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     /// How often a transaction that met another one is tried before the caller hears of it.
     private static let attemptsMaximum = 10
 
+    /// How many servers that can only be read a transaction may meet before the caller hears of it.
+    private static let serversMaximum = 3
+
     /// How long it may take to make a registry, including the wait for another that makes it.
     private static let makingMilliseconds = 60_000
 
@@ -36,33 +39,25 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     ///   - callMilliseconds: how long one call waits for the server.
     ///   - connectMilliseconds: how long to wait for a connection.
     ///   - lockMilliseconds: how long one statement waits for another session's lock; nil for as long as the call.
+    ///   - ageMilliseconds: after how long a connection is made anew; up to a fifth less, by chance.
     ///   - migrations: the migrations that are known; a new registry gets all of them.
     /// - Returns: the registry.
     /// - Throws: `RegistryError`: `.unavailable` (out of reach, login refused), `.readOnly`, `.newerSchema`,
     ///   `.olderSchema`, `.invalid` (the URL, or another program's schema). No error holds the password.
     public static func open(
         url: String, mode: RegistryOpenMode, callMilliseconds: Int = 10_000, connectMilliseconds: Int = 5_000,
-        lockMilliseconds: Int? = nil, migrations: SchemaMigrations = PostgresRegistry.migrations
+        lockMilliseconds: Int? = nil, ageMilliseconds: Int = 300_000,
+        migrations: SchemaMigrations = PostgresRegistry.migrations
     ) throws(RegistryError) -> PostgresRegistry {
         let timeout = max(callMilliseconds, 1)
-        // Every question is answered through an index; without statistics, in a new registry, the planner would scan.
-        let settings = """
-            SET search_path = \(Schema.name);
-            SET statement_timeout = \(timeout); SET idle_in_transaction_session_timeout = \(timeout * 3);
-            SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = force_generic_plan;
-            SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
-            SET max_parallel_workers_per_gather = 0;
-            SET default_transaction_read_only = \(mode == .readOnly ? "on" : "off")
-            """
+        let settings = SessionSettings(
+            callMilliseconds: timeout, lockMilliseconds: lockMilliseconds, isReadOnly: mode == .readOnly)
         var isNew = false
         let connection = Connection(
-            address: try Address(url: url), callMilliseconds: timeout, connectMilliseconds: connectMilliseconds
+            address: try Address(url: url), callMilliseconds: timeout, connectMilliseconds: connectMilliseconds,
+            ageMilliseconds: ageMilliseconds, settings: settings, isForWriting: mode != .readOnly
         ) { (connection) throws(RegistryError) in
-            try connection.execute(settings, Deadline(milliseconds: timeout))
             if try Schema.prepare(connection, mode: mode, migrations, milliseconds: makingMilliseconds) { isNew = true }
-            // Not before: who makes the schema is waited for.
-            guard let lockMilliseconds else { return }
-            try connection.execute("SET lock_timeout = \(max(lockMilliseconds, 1))", Deadline(milliseconds: timeout))
         }
         try connection.ensureOpen()
         return PostgresRegistry(connection, isNew: isNew, migrations)
@@ -84,12 +79,19 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
         let call = Call(
             """
             SELECT (pg_is_in_recovery())::int,
-                has_table_privilege('\(Schema.name).device', 'INSERT, UPDATE, DELETE')::int
+                has_table_privilege('\(Schema.name).device', 'INSERT, UPDATE, DELETE')::int,
+                (SELECT reset_val = 'on' FROM pg_settings WHERE name = 'default_transaction_read_only')::int
             """)
         let rows = try ask([call])[0]
         guard rows.integer(0, 0) == 0 else {
             throw RegistryError(
                 .readOnly, "\(location) is a standby, which cannot be written; name the primary server.")
+        }
+        guard rows.integer(0, 2) == 0 else {
+            throw RegistryError(
+                .readOnly,
+                "\(location) takes no writes, because default_transaction_read_only is on for this user, this database "
+                    + "or the server; set it off.")
         }
         guard rows.integer(0, 1) == 1 else {
             throw RegistryError(
@@ -97,6 +99,15 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
                 "\(location) cannot be written by this user; grant it the rights to the tables of the schema "
                     + "\(Schema.name).")
         }
+    }
+
+    /// What an operator should know of a pooler before the server; nil if there is nothing to say.
+    public var poolerAdvice: String? {
+        guard let session = connection.session, session.isShared, !session.keepsStatements else { return nil }
+        return
+            "\(location) is a connection pooler that keeps no prepared statements, so PostgreSQL plans each "
+            + "statement anew. PgBouncer keeps them from version 1.21 on, in transaction mode, with "
+            + "max_prepared_statements = 300."
     }
 
     // MARK: Calls
@@ -122,10 +133,10 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     func writing<Value>(
         durable: Bool, _ body: (Transaction) throws(RegistryError) -> Value
     ) throws(RegistryError) -> Value {
-        try connection.ensureOpen()
         let deadline = Deadline(milliseconds: connection.callMilliseconds)
         var attempt = 1
         while true {
+            try connection.ensureOpen()
             let transaction = Transaction(connection, isDurable: durable, deadline)
             do throws(RegistryError) {
                 let value = try body(transaction)
@@ -133,10 +144,12 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
                 return value
             } catch {
                 let isConflict = Self.conflicts.contains(connection.failureState) || error == Transaction.conflict
+                // The connection is closed now, and another may lead to the primary server.
+                let isMisplaced = connection.failureState == "25006" && connection.isForWriting
                 transaction.abandon()
-                guard isConflict, attempt < Self.attemptsMaximum, deadline.remainingMilliseconds > 0 else {
-                    throw error
-                }
+                guard isConflict || (isMisplaced && attempt < Self.serversMaximum), attempt < Self.attemptsMaximum,
+                    deadline.remainingMilliseconds > 0
+                else { throw error }
                 attempt += 1
             }
         }

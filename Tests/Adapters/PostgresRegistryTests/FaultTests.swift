@@ -152,7 +152,7 @@ struct FaultTests {
 
     private func url(of servers: [PrivatePostgreSQL], database: String) -> String {
         let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        return "postgresql://apus:\(servers[0].password)@\(hosts)/\(database)?target_session_attrs=read-write"
+        return "postgresql://apus:\(servers[0].password)@\(hosts)/\(database)"
     }
 
     @Test("Of several servers that are named, one that says nothing does not keep us from the next")
@@ -292,7 +292,7 @@ extension PostgresRegistry {
     /// Takes a lock that keeps all other sessions from the devices, until `disconnect`.
     func lockDevices() throws {
         let deadline = Deadline(milliseconds: 60_000)
-        try connection.execute("BEGIN; LOCK TABLE device IN ACCESS EXCLUSIVE MODE", deadline)
+        try connection.execute("BEGIN; LOCK TABLE apus.device IN ACCESS EXCLUSIVE MODE", deadline)
     }
 
     /// Ends the connection; the next call makes another.

@@ -102,6 +102,31 @@ struct StoreFailureTests {
         #expect(store.putDevice(number).status == 201)
     }
 
+    @Test("While PostgreSQL can only be read, clients are asked to come again, and what is there is served")
+    func readOnlyServer() async throws {
+        let store = try await ServedStore(.postgres, lockMilliseconds: 1_000)
+        #expect(store.putDevice(0).status == 201)
+        let postgres = try await PrivatePostgreSQL.shared()
+        func setReadOnly(_ value: String) async throws {
+            let database = store.database
+            try await postgres.run(
+                """
+                ALTER DATABASE \(database) SET default_transaction_read_only = \(value);
+                SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '\(database)'
+                """, database: "postgres")
+        }
+        try await setReadOnly("on")
+        for _ in 0..<2 {
+            let answer = store.putDevice(1)
+            #expect(answer.status == 503 && answer.headers["retry-after"] == "1")
+        }
+        #expect(store.send("GET", "/v1/devices/d0").status == 200)
+        #expect(store.server.failure?.contains("primary") == true)
+        try await setReadOnly("off")
+        try await eventually("the server to be well") { store.server.failure == nil }
+        #expect(store.putDevice(1).status == 201)
+    }
+
     @Test("When the file was removed nothing is confirmed, readiness is red, and its return is noticed")
     func removedFile() async throws {
         let store = try await ServedStore(lockMilliseconds: 50)

@@ -10,7 +10,8 @@ enum CampaignCalls {
     /// The endings of pushes that were counted: digest, bits.
     static func seen(_ digests: [Int64]) -> Call {
         Call(
-            "SELECT p.digest, p.seen FROM campaign_push p WHERE p.digest = ANY ($1::bigint[])", [.integers(digests)])
+            "SELECT p.digest, p.seen FROM apus.campaign_push p WHERE p.digest = ANY ($1::bigint[])",
+            [.integers(digests)])
     }
 
     /// Finds the stored campaigns among some: app, name.
@@ -18,7 +19,7 @@ enum CampaignCalls {
         Call(
             """
             SELECT c.app, c.name FROM unnest($1::text[], $2::text[]) r(app, name)
-            JOIN campaign c ON c.app = r.app AND c.name = r.name
+            JOIN apus.campaign c ON c.app = r.app AND c.name = r.name
             """, [.texts(campaigns.map(\.app)), .texts(campaigns.map(\.name))])
     }
 
@@ -26,7 +27,8 @@ enum CampaignCalls {
     static func counts(of campaigns: [CampaignKey]) -> Call {
         Call(
             """
-            SELECT c.app, count(*) FROM campaign c WHERE c.app = ANY ($1::text[]) AND c.name <> $2::text GROUP BY c.app
+            SELECT c.app, count(*) FROM apus.campaign c WHERE c.app = ANY ($1::text[]) AND c.name <> $2::text
+            GROUP BY c.app
             """, [.texts(Array(Set(campaigns.lazy.map(\.app)))), .text(CampaignRules.overflowName)])
     }
 
@@ -34,7 +36,7 @@ enum CampaignCalls {
     static func remember(_ pushes: [RememberedPush]) -> Call {
         Call(
             """
-            INSERT INTO campaign_push (digest, seen, hour)
+            INSERT INTO apus.campaign_push (digest, seen, hour)
             SELECT r.digest, r.seen, r.hour FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) r(digest, seen, hour)
             ON CONFLICT (digest) DO UPDATE
             SET seen = campaign_push.seen | excluded.seen, hour = greatest(campaign_push.hour, excluded.hour)
@@ -51,7 +53,7 @@ enum CampaignCalls {
         return [
             Call(
                 """
-                UPDATE campaign c
+                UPDATE apus.campaign c
                 SET first_hour = least(c.first_hour, r.first_hour), last_hour = greatest(c.last_hour, r.last_hour)
                 FROM \(spanRows) r(app, name, first_hour, last_hour)
                 WHERE c.app = r.app AND c.name = r.name
@@ -60,11 +62,11 @@ enum CampaignCalls {
             addMissing(tally.spans),
             Call(
                 """
-                INSERT INTO campaign_count (campaign, \(columns.names()))
+                INSERT INTO apus.campaign_count (campaign, \(columns.names()))
                 SELECT c.number, \(columns.values(of: "r"))
                 FROM unnest($1::text[], $2::text[], \(columns.arrays(from: 3)))
                     WITH ORDINALITY r(app, name, \(columns.names()), k)
-                JOIN campaign c ON c.app = r.app AND c.name = r.name ORDER BY r.k
+                JOIN apus.campaign c ON c.app = r.app AND c.name = r.name ORDER BY r.k
                 ON CONFLICT (campaign, hour, platform) DO UPDATE SET \(CampaignCell.addition)
                 """,
                 [.texts(cells.map(\.campaign.app)), .texts(cells.map(\.campaign.name))] + columns.parameters(cells)),
@@ -75,10 +77,10 @@ enum CampaignCalls {
     static func addMissing(_ spans: [CampaignSpan]) -> Call {
         Call(
             """
-            INSERT INTO campaign (app, name, first_hour, last_hour)
+            INSERT INTO apus.campaign (app, name, first_hour, last_hour)
             SELECT r.app, r.name, r.first_hour, r.last_hour
             FROM \(spanRows) WITH ORDINALITY r(app, name, first_hour, last_hour, k)
-            WHERE NOT EXISTS (SELECT FROM campaign c WHERE c.app = r.app AND c.name = r.name) ORDER BY r.k
+            WHERE NOT EXISTS (SELECT FROM apus.campaign c WHERE c.app = r.app AND c.name = r.name) ORDER BY r.k
             """, parameters(spans))
     }
 
@@ -100,7 +102,7 @@ enum CampaignCalls {
             SELECT \(CampaignSummary.readColumns) FROM (\(page)) c
             CROSS JOIN LATERAL (
                 SELECT min(x.hour) AS first_hour, \(sums.joined(separator: ", "))
-                FROM campaign_count x WHERE x.campaign = c.number) s
+                FROM apus.campaign_count x WHERE x.campaign = c.number) s
             ORDER BY c.number DESC
             """, parameters)
     }
@@ -110,7 +112,7 @@ enum CampaignCalls {
         let page: [Parameter] = [.integer(number ?? .max), .integer(Int64(max(limit, 0)))]
         return summaries(
             """
-            SELECT * FROM campaign WHERE number < $1::bigint\(app == nil ? "" : " AND app = $3::text")
+            SELECT * FROM apus.campaign WHERE number < $1::bigint\(app == nil ? "" : " AND app = $3::text")
             ORDER BY number DESC LIMIT $2::bigint
             """, app.map { page + [.text($0)] } ?? page)
     }
@@ -118,15 +120,15 @@ enum CampaignCalls {
     /// One campaign.
     static func summary(of key: CampaignKey) -> Call {
         summaries(
-            "SELECT * FROM campaign WHERE app = $1::text AND name = $2::text", [.text(key.app), .text(key.name)])
+            "SELECT * FROM apus.campaign WHERE app = $1::text AND name = $2::text", [.text(key.app), .text(key.name)])
     }
 
     /// The parts of one campaign.
     static func slices(of key: CampaignKey, hours: ClosedRange<Int64>) -> Call {
         Call(
             """
-            SELECT \(CampaignSlice.readColumns) FROM campaign_count
-            WHERE campaign = (SELECT c.number FROM campaign c WHERE c.app = $1::text AND c.name = $2::text)
+            SELECT \(CampaignSlice.readColumns) FROM apus.campaign_count
+            WHERE campaign = (SELECT c.number FROM apus.campaign c WHERE c.app = $1::text AND c.name = $2::text)
                 AND hour BETWEEN $3::bigint AND $4::bigint
             ORDER BY hour, platform
             """,

@@ -107,9 +107,9 @@ enum OpenCalls {
         Call(
             """
             SELECT r.k, d.id, \(Recipient.readColumns),
-                EXISTS (SELECT FROM device_token t WHERE t.device = d.id AND t.token = r.token)
+                EXISTS (SELECT FROM apus.device_token t WHERE t.device = d.id AND t.token = r.token)
             FROM unnest($1::text[], $2::text[], $3::bytea[]) WITH ORDINALITY r(device, app, token, k)
-            JOIN device d ON d.device_id = r.device JOIN app a ON a.id = d.app AND a.name = r.app
+            JOIN apus.device d ON d.device_id = r.device JOIN apus.app a ON a.id = d.app AND a.name = r.app
             ORDER BY d.id, r.k FOR KEY SHARE OF d
             """,
             [
@@ -123,7 +123,7 @@ enum OpenCalls {
         Call(
             """
             SELECT c.app, c.name, c.number FROM unnest($1::text[], $2::text[]) r(app, name)
-            JOIN campaign c ON c.app = r.app AND c.name = r.name ORDER BY c.number FOR KEY SHARE OF c
+            JOIN apus.campaign c ON c.app = r.app AND c.name = r.name ORDER BY c.number FOR KEY SHARE OF c
             """, [.texts(campaigns.map(\.app)), .texts(campaigns.map(\.name))])
     }
 
@@ -133,7 +133,7 @@ enum OpenCalls {
     ) -> Call {
         Call(
             """
-            INSERT INTO campaign_open (device, event, campaign, hour, platform)
+            INSERT INTO apus.campaign_open (device, event, campaign, hour, platform)
             SELECT r.device, r.event, r.campaign, $5::bigint, r.platform
             FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[])
                 WITH ORDINALITY r(device, event, campaign, platform, k)
@@ -155,12 +155,13 @@ enum OpenCalls {
     /// - Returns: a call that keeps further opens of the devices away, and one that subtracts.
     static func subtract(ofDevicesWhere condition: String, _ name: Parameter) -> [Call] {
         [
-            Call("SELECT d.id FROM device d WHERE \(condition) ORDER BY d.id FOR UPDATE", [name]),
+            Call("SELECT d.id FROM apus.device d WHERE \(condition) ORDER BY d.id FOR UPDATE", [name]),
             Call(
                 """
-                UPDATE campaign_count c SET opened = greatest(c.opened - s.number, 0)
+                UPDATE apus.campaign_count c SET opened = greatest(c.opened - s.number, 0)
                 FROM (SELECT o.campaign, o.hour, o.platform, count(*) AS number
-                    FROM device d JOIN campaign_open o ON o.device = d.id WHERE \(condition) GROUP BY 1, 2, 3) s
+                    FROM apus.device d JOIN apus.campaign_open o ON o.device = d.id WHERE \(condition)
+                    GROUP BY 1, 2, 3) s
                 WHERE c.campaign = s.campaign AND c.hour = s.hour AND c.platform = s.platform
                 """, [name]),
         ]

@@ -17,6 +17,10 @@ struct Address {
     /// libpq would try them by itself, but wait forever for one that does not answer: in the non-blocking form
     /// `connect_timeout` is the caller's task (PostgreSQL, "Database Connection Control Functions").
     let candidates: [[Option]]
+    /// Whether the URL, or the environment, says itself which kind of server it wants.
+    let choosesServer: Bool
+    /// Whether it wants one that can only be read.
+    let wantsStandby: Bool
     /// Host, port and database, without user and password, for messages.
     let description: String
 
@@ -53,6 +57,11 @@ struct Address {
         options.append(("client_encoding", "UTF8"))
         self.options = options
         candidates = Self.candidates(options)
+        let wanted =
+            options.first { $0.keyword == "target_session_attrs" }?.value
+            ?? getenv("PGTARGETSESSIONATTRS").map { String(cString: $0) }
+        choosesServer = wanted != nil
+        wantsStandby = wanted.map { ["read-only", "standby", "prefer-standby"].contains($0) } ?? false
         let database = options.first { $0.keyword == "dbname" }.map { "/\($0.value)" } ?? ""
         let servers = Self.separate(options).map { Self.hostAndPort($0) }
         description = "postgresql://\(servers.joined(separator: ","))\(database)"

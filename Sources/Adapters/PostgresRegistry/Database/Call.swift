@@ -9,6 +9,12 @@ struct Call {
     /// The values, in the order of their numbers.
     let parameters: [Parameter]
 
+    /// Begins a transaction.
+    static let begin = Call("BEGIN ISOLATION LEVEL READ COMMITTED")
+
+    /// Whether this begins a transaction.
+    var beginsTransaction: Bool { sql == Self.begin.sql }
+
     /// Creates a call.
     init(_ sql: String, _ parameters: [Parameter] = []) {
         self.sql = sql

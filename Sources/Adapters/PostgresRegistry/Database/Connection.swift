@@ -2,139 +2,68 @@ import CPostgres
 import Glibc
 import PushCore
 
-/// One connection to the server, which is made again when it was lost.
+/// One connection to the server, which is made again when it was lost, leads to a server that cannot be written, or has
+/// reached its age.
 ///
 /// libpq is used in its non-blocking form: this type waits itself, with `poll` and a deadline, so no call blocks longer
 /// than its deadline. The one exception is the look-up of the host's name, whose time the system's resolver bounds.
 /// Several statements are sent at once (PostgreSQL, "Pipeline Mode"), so a call costs one round trip, not one each.
+///
+/// Nothing of ours stays in a session that a pooler shares with others (`SessionSettings`): tables are named with their
+/// schema, locks end with their transaction, and statements are prepared by name only where the pooler keeps them.
 final class Connection {
     /// Where the server is.
     let address: Address
+    /// What statements run with.
+    let settings: SessionSettings
+    /// Whether it is for writing, so that a server that can only be read is of no use.
+    let isForWriting: Bool
     /// Runs on each new connection before its first use.
-    private let setUp: (Connection) throws(RegistryError) -> Void
-    private var handle: OpaquePointer?
-    /// The names of the statements that the server has prepared on this connection, by their texts.
-    private var preparedNames: [String: String] = [:]
-    private var nextStatement = 0
+    let setUp: (Connection) throws(RegistryError) -> Void
+    /// The connection that there is.
+    var session: ServerSession?
     private var parameters = ParameterBuffer()
     /// The sent commands whose answers are unread; nil if there are none.
     private var awaited: [Command]?
     /// The SQLSTATE of the last failure; empty if the server did not give one.
-    private(set) var failureState = ""
+    var failureState = ""
     /// libpq's words about the last connection that was lost.
-    private var lostReason = ""
+    var lostReason = ""
+    /// Whether a pooler kept a statement whose tables have changed; it would give it to the next connection, too.
+    private(set) var distrustsKeptStatements = false
 
     /// How long a call may take, in milliseconds.
     let callMilliseconds: Int
-    private let connectMilliseconds: Int
+    /// How long making a connection may take, in milliseconds.
+    let connectMilliseconds: Int
+    /// After how long a connection is made anew, in milliseconds, so that a name that leads elsewhere now is followed.
+    let ageMilliseconds: Int
 
     /// Creates a connection that is made at its first use.
     init(
-        address: Address, callMilliseconds: Int, connectMilliseconds: Int,
+        address: Address, callMilliseconds: Int, connectMilliseconds: Int, ageMilliseconds: Int = 300_000,
+        settings: SessionSettings = .none, isForWriting: Bool = false,
         setUp: @escaping (Connection) throws(RegistryError) -> Void
     ) {
         self.address = address
         self.callMilliseconds = callMilliseconds
         self.connectMilliseconds = connectMilliseconds
+        self.ageMilliseconds = ageMilliseconds
+        self.settings = settings
+        self.isForWriting = isForWriting && !address.wantsStandby
         self.setUp = setUp
     }
 
-    deinit { close() }
+    /// libpq's connection; nil if there is none.
+    var handle: OpaquePointer? { session?.handle }
 
     /// Whether a transaction is open, be it one that has failed.
     var isInTransaction: Bool { handle != nil && PQtransactionStatus(handle) != PQTRANS_IDLE }
 
     /// Ends the connection; the next use makes another.
     func close() {
-        guard let handle else { return }
-        PQfinish(handle)
-        self.handle = nil
+        session = nil
         awaited = nil
-        preparedNames.removeAll()
-    }
-
-    // MARK: Connecting
-
-    /// Makes sure that there is a connection, as far as can be told without asking the server.
-    ///
-    /// A connection that the server ended since the last call is noticed and made again.
-    func ensureOpen() throws(RegistryError) {
-        if handle != nil, isStillOpen() { return }
-        close()
-        let deadline = Deadline(milliseconds: connectMilliseconds)
-        try open(deadline)
-        do throws(RegistryError) {
-            try requireServer()
-            try setUp(self)
-        } catch {
-            close()
-            throw error
-        }
-    }
-
-    /// Reads unsolicited messages of the server, for example that it ends the connection.
-    private func isStillOpen() -> Bool {
-        var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-        while PQstatus(handle) == CONNECTION_OK {
-            guard poll(&descriptor, 1, 0) > 0 else { return true }
-            guard PQconsumeInput(handle) == 1 else { return false }
-            _ = PQisBusy(handle)
-        }
-        return false
-    }
-
-    /// Tries the servers in order; each has its share of the time.
-    private func open(_ deadline: Deadline) throws(RegistryError) {
-        failureState = ""
-        let candidates = address.candidates
-        var reasons: [String] = []
-        for (index, options) in candidates.enumerated() {
-            let share = deadline.share(of: candidates.count - index)
-            do throws(RegistryError) {
-                return try open(options, share)
-            } catch {
-                guard candidates.count > 1 else { throw error }
-                reasons.append(
-                    share.remainingMilliseconds > 0
-                        ? lostReason : "\(Address.hostAndPort(options)) did not answer within \(share.milliseconds) ms")
-            }
-        }
-        throw RegistryError.unreachable(address.description, reasons.joined(separator: "\n"))
-    }
-
-    private func open(_ options: [Address.Option], _ deadline: Deadline) throws(RegistryError) {
-        var keywords = options.map { UnsafePointer<CChar>(strdup($0.keyword)) } + [nil]
-        var values = options.map { UnsafePointer<CChar>(strdup($0.value)) } + [nil]
-        defer { for pointer in keywords + values { free(UnsafeMutablePointer(mutating: pointer)) } }
-        guard let handle = PQconnectStartParams(&keywords, &values, 0) else {
-            throw RegistryError.unreachable(address.description, "out of memory")
-        }
-        self.handle = handle
-        // Without a receiver of ours libpq prints the server's notices.
-        PQsetNoticeReceiver(handle, { _, _ in }, nil)
-        var state = PGRES_POLLING_WRITING
-        if PQstatus(handle) == CONNECTION_BAD { state = PGRES_POLLING_FAILED }
-        while state != PGRES_POLLING_OK {
-            if state == PGRES_POLLING_FAILED { throw lost() }
-            try wait(for: state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline)
-            state = PQconnectPoll(handle)
-        }
-        PQsetnonblocking(handle, 1)
-    }
-
-    private func requireServer() throws(RegistryError) {
-        guard PQserverVersion(handle) >= 130_000 else {
-            throw RegistryError(
-                .invalid,
-                "The server of the registry \(address.description) is too old: PostgreSQL 13 or newer is needed.")
-        }
-        let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? ""
-        guard encoding == "UTF8" else {
-            throw RegistryError(
-                .invalid,
-                "The database of the registry \(address.description) has the encoding \(encoding), and names are "
-                    + "UTF-8. Make another with 'createdb --encoding UTF8 --template template0'.")
-        }
     }
 
     // MARK: Running statements
@@ -166,9 +95,16 @@ final class Connection {
     func begin(_ calls: [Call]) throws(RegistryError) {
         precondition(!isAwaiting, "answers are read or dropped before others are asked for")
         failureState = ""
+        var settings = isInTransaction ? nil : session?.transactionSettings
         guard PQenterPipelineMode(handle) == 1 else { throw lost() }
         var commands: [Command] = []
-        for call in calls { try send(call, &commands) }
+        for call in calls {
+            if let first = settings, !call.beginsTransaction {
+                try send(first, .setting, &commands)
+                settings = nil
+            }
+            try send(call, .execute, &commands)
+        }
         guard PQpipelineSync(handle) == 1, PQflush(handle) >= 0 else { throw lost() }
         awaited = commands
     }
@@ -188,11 +124,22 @@ final class Connection {
         let (rows, failure) = try collect(commands, deadline)
         PQexitPipelineMode(handle)
         if let failure {
-            // A prepared statement that the server has forgotten, or whose tables have changed.
-            if failureState == "26000" || failureState == "0A000" { close() }
+            if failureState == "0A000", session?.isShared == true { distrustsKeptStatements = true }
+            if isOfNoUse(after: failureState) { close() }
             throw failure
         }
         return rows
+    }
+
+    /// Whether a failure shows that this session will not do, and another one may.
+    private func isOfNoUse(after state: String) -> Bool {
+        switch state {
+        // A prepared statement that the server has forgotten, or whose tables have changed; a transaction that failed.
+        case "26000", "0A000", "25P02": true
+        // A standby, or a server that was told to take no writes: the primary is elsewhere now.
+        case "25006": isForWriting
+        default: false
+        }
     }
 
     /// Runs a text with any number of statements and no parameters.
@@ -224,20 +171,12 @@ final class Connection {
     /// The sent commands, in the order of the answers.
     private enum Command {
         case prepare(String)
+        case setting
         case execute
     }
 
-    private func send(_ call: Call, _ commands: inout [Command]) throws(RegistryError) {
-        let name: String
-        if let known = preparedNames[call.sql] {
-            name = known
-        } else {
-            name = "apus_\(nextStatement)"
-            nextStatement += 1
-            guard PQsendPrepare(handle, name, call.sql, 0, nil) == 1 else { throw lost() }
-            preparedNames[call.sql] = name
-            commands.append(.prepare(call.sql))
-        }
+    private func send(_ call: Call, _ command: Command, _ commands: inout [Command]) throws(RegistryError) {
+        let name = try prepare(call.sql, &commands)
         parameters.removeAll()
         for parameter in call.parameters { parameters.append(parameter) }
         let lengths = parameters.ranges.map { Int32(clamping: $0?.count ?? 0) }
@@ -248,10 +187,25 @@ final class Connection {
             let values = parameters.ranges.map { range in
                 range.flatMap { range in start.map { ($0 + range.lowerBound).assumingMemoryBound(to: CChar.self) } }
             }
-            return PQsendQueryPrepared(handle, name, Int32(values.count), values, lengths, formats, 1)
+            let count = Int32(values.count)
+            guard let name else {
+                return PQsendQueryParams(handle, call.sql, count, nil, values, lengths, formats, 1)
+            }
+            return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
         }
         guard sent == 1 else { throw lost() }
-        commands.append(.execute)
+        commands.append(command)
+    }
+
+    /// Prepares a statement by name, unless it is; nil if the session keeps no statements.
+    private func prepare(_ sql: String, _ commands: inout [Command]) throws(RegistryError) -> String? {
+        guard let session, session.keepsStatements else { return nil }
+        if let known = session.preparedNames[sql] { return known }
+        let name = session.makeName()
+        guard PQsendPrepare(handle, name, sql, 0, nil) == 1 else { throw lost() }
+        session.preparedNames[sql] = name
+        commands.append(.prepare(sql))
+        return name
     }
 
     /// Reads the answers up to the end of the pipeline.
@@ -276,7 +230,7 @@ final class Connection {
                     PQclear(result)
                 }
             }
-            if !isDone, case .prepare(let sql) = command { preparedNames[sql] = nil }
+            if !isDone, case .prepare(let sql) = command { session?.preparedNames[sql] = nil }
         }
         // The mark of the pipeline's end.
         PQclear(try nextResult(deadline, after: failure))
@@ -293,6 +247,7 @@ final class Connection {
         failureState = apus_pq_sqlstate(result).map { String(cString: $0) } ?? ""
         let message = apus_pq_primary_message(result).map { String(cString: $0) } ?? ""
         guard !failureState.isEmpty else { return lost() }
+        if failureState == "25006", isForWriting { return .onlyReadable(address.description, message) }
         return RegistryError(
             sqlState: failureState, message: message, address: address.description, milliseconds: deadline.milliseconds)
     }
@@ -325,7 +280,7 @@ final class Connection {
         return result
     }
 
-    private func wait(for events: Int32, _ deadline: Deadline) throws(RegistryError) {
+    func wait(for events: Int32, _ deadline: Deadline) throws(RegistryError) {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
         while true {
             let left = deadline.remainingMilliseconds
@@ -339,8 +294,14 @@ final class Connection {
         }
     }
 
+    /// Ends a connection to a server that will not do.
+    func refuse(_ reason: String) {
+        close()
+        lostReason = reason
+    }
+
     /// Ends a connection that does not work, and says why it does not.
-    private func lost() -> RegistryError {
+    func lost() -> RegistryError {
         let reason = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         close()
         lostReason = reason.isEmpty ? "the connection is lost" : reason

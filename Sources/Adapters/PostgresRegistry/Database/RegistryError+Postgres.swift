@@ -75,6 +75,27 @@ extension RegistryError {
                 + "registry.url are right, and user and password; the next call connects again.")
     }
 
+    /// Says that the server is one that can only be read now.
+    ///
+    /// - Parameters:
+    ///   - address: host, port and database, without password.
+    ///   - reason: what the server is, or the words with which it refused to write.
+    /// - Returns: an error with `.unavailable`.
+    static func onlyReadable(_ address: String, _ reason: String) -> RegistryError {
+        RegistryError(
+            .unavailable,
+            "The registry \(address) can only be read now (\(reason)). Let registry.url lead to the primary server, "
+                + "and see that default_transaction_read_only is off; the next call connects again.")
+    }
+
+    /// Says that a pooler takes transactions apart.
+    static func poolsStatements(_ address: String) -> RegistryError {
+        RegistryError(
+            .unavailable,
+            "The registry \(address) is behind a pooler in statement mode, which takes transactions apart. Set "
+                + "pool_mode to transaction or session; the next call connects again.")
+    }
+
     /// Says that the server was silent for too long.
     static func silent(_ address: String, milliseconds: Int) -> RegistryError {
         RegistryError(

@@ -36,16 +36,21 @@ extension Schema {
         GRANT SELECT ON schema_migration TO PUBLIC;
         """
 
-    /// Remembers the tables that there are, until the end of the transaction.
-    private static let notedTables = """
-        SELECT set_config('apus.tables', coalesce(string_agg(oid::text, ','), ''), true)
-        FROM pg_class WHERE relnamespace = '\(name)'::regnamespace;
+    /// The tables that there are: their numbers with commas between.
+    ///
+    /// The server could remember them in a variable, but a session that others use, too, would keep its name.
+    private static let presentTables = """
+        SELECT coalesce(string_agg(oid::text, ','), '') FROM pg_class WHERE relnamespace = '\(name)'::regnamespace
         """
 
     /// Gives the tables and sequences that a migration made the rights that others have to `device` and its sequence.
     ///
     /// Workers may have another user than the migration; without the rights they could not use what was made for them.
-    private static let rights = """
+    ///
+    /// - Parameter before: the tables that there were before.
+    /// - Returns: the statement.
+    private static func rights(before: String) -> String {
+        """
         DO $$
         DECLARE
             given record;
@@ -54,7 +59,7 @@ extension Schema {
                 SELECT made.relname, made.relkind, acl.grantee, acl.privilege_type
                 FROM pg_class made, pg_class pattern, aclexplode(pattern.relacl) acl
                 WHERE made.relnamespace = '\(name)'::regnamespace AND made.relacl IS NULL
-                    AND made.oid <> ALL (string_to_array(current_setting('apus.tables'), ',')::oid[])
+                    AND made.oid <> ALL (string_to_array('\(before)', ',')::oid[])
                     AND pattern.oid = CASE made.relkind WHEN 'S' THEN '\(name).device_id_seq'::regclass
                         ELSE '\(name).device'::regclass END
                     AND made.relkind IN ('r', 'S') AND acl.grantee <> made.relowner
@@ -66,6 +71,7 @@ extension Schema {
             END LOOP;
         END $$;
         """
+    }
 
     /// Reads the schema of a registry; nil if there is none.
     ///
@@ -114,15 +120,15 @@ extension Schema {
                 """
             case .down: "DELETE FROM schema_migration WHERE version >= \(version)"
             }
+        let tables = try connection.run([Call(presentTables)], deadline)[0].text(0, 0)
         try connection.execute(
             """
             SET LOCAL search_path = \(name);
-            \(notedTables)
             \(step.statements);
             \(record)
             \(written);
             UPDATE schema_version SET version = \(step.stateAfter.minimumProgramSchema);
-            \(rights)
+            \(rights(before: tables))
             """, deadline)
     }
 

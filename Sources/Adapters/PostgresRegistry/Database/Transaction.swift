@@ -50,7 +50,7 @@ final class Transaction {
     private func send(_ calls: [Call], thenCommit isLast: Bool) throws(RegistryError) -> [Rows] {
         var all: [Call] = []
         if !hasBegun {
-            all.append(Call("BEGIN"))
+            all.append(.begin)
             if !isDurable { all.append(Call("SET LOCAL synchronous_commit = off")) }
         }
         let first = all.count

@@ -40,7 +40,8 @@ enum AddressCalls {
             """
             SELECT r.k, \(AddressRest.readColumns)
             FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY r(name, token, k)
-            JOIN device d ON d.device_id = r.name AND d.token = r.token JOIN device_address x ON x.device = d.id
+            JOIN apus.device d ON d.device_id = r.name AND d.token = r.token
+            JOIN apus.device_address x ON x.device = d.id
             """, [.texts(deviceIDs), .byteLists(keys)])
     }
 
@@ -49,10 +50,10 @@ enum AddressCalls {
         let columns = AddressRest.storedColumns
         return Call(
             """
-            INSERT INTO device_address (device, \(columns.names()))
+            INSERT INTO apus.device_address (device, \(columns.names()))
             SELECT d.id, \(columns.values(of: "r"))
             FROM unnest($1::text[], \(columns.arrays(from: 2))) r(name, \(columns.names()))
-            JOIN device d ON d.device_id = r.name
+            JOIN apus.device d ON d.device_id = r.name
             ON CONFLICT (device) DO UPDATE SET \(columns.assignments(of: "excluded"))
             """, [.texts(rests.map(\.deviceID))] + columns.parameters(rests.map(\.rest)))
     }
@@ -61,9 +62,9 @@ enum AddressCalls {
     static func removeReplaced(_ dead: DeadToken, _ successor: DeviceToken) -> Call {
         Call(
             """
-            DELETE FROM device d USING app a WHERE a.name = $1::text
+            DELETE FROM apus.device d USING apus.app a WHERE a.name = $1::text
                 AND d.token = $2::bytea AND d.app = a.id AND d.platform = $3::bigint
-                AND EXISTS (SELECT FROM device o WHERE o.token = $4::bytea AND o.app = a.id)
+                AND EXISTS (SELECT FROM apus.device o WHERE o.token = $4::bytea AND o.app = a.id)
             """, replacement(dead, successor))
     }
 
@@ -71,22 +72,23 @@ enum AddressCalls {
     static func replace(_ dead: DeadToken, by successor: DeviceToken) -> [Call] {
         let update = Call(
             """
-            UPDATE device d SET token = $4::bytea FROM app a WHERE a.name = $1::text
+            UPDATE apus.device d SET token = $4::bytea FROM apus.app a WHERE a.name = $1::text
                 AND d.token = $2::bytea AND d.app = a.id AND d.platform = $3::bigint
             """, replacement(dead, successor))
-        let device = "d.token = $1::bytea AND d.app = (SELECT a.id FROM app a WHERE a.name = $2::text)"
+        let device = "d.token = $1::bytea AND d.app = (SELECT a.id FROM apus.app a WHERE a.name = $2::text)"
         let key: [Parameter] = [.bytes(AddressKey(successor, dead.platform).bytes), .text(dead.app)]
         guard let rest = AddressRest(successor, dead.platform) else {
             return [
-                update, Call("DELETE FROM device_address x USING device d WHERE x.device = d.id AND \(device)", key),
+                update,
+                Call("DELETE FROM apus.device_address x USING apus.device d WHERE x.device = d.id AND \(device)", key),
             ]
         }
         let columns = AddressRest.storedColumns
         let keep = Call(
             """
-            INSERT INTO device_address (device, \(columns.names()))
+            INSERT INTO apus.device_address (device, \(columns.names()))
             SELECT d.id, \(columns.values(of: "r")) FROM unnest(\(columns.arrays(from: 3))) r(\(columns.names()))
-            JOIN device d ON \(device)
+            JOIN apus.device d ON \(device)
             ON CONFLICT (device) DO UPDATE SET \(columns.assignments(of: "excluded"))
             """, key + columns.parameters([rest]))
         return [update, keep]
@@ -99,6 +101,6 @@ enum AddressCalls {
 
     /// Forgets the rests of the addresses of devices, by their rows.
     static func forget(of rows: [Int64]) -> Call {
-        Call("DELETE FROM device_address WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+        Call("DELETE FROM apus.device_address WHERE device = ANY ($1::bigint[])", [.integers(rows)])
     }
 }

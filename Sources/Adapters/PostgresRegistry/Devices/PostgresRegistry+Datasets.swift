@@ -98,8 +98,8 @@ extension PostgresRegistry {
     private static func owner(of deviceID: String) -> Call {
         Call(
             """
-            SELECT p.name, n.name FROM device d JOIN identity_pool p ON p.id = d.identity_pool
-            JOIN identity n ON n.id = d.identity WHERE d.device_id = $1::text
+            SELECT p.name, n.name FROM apus.device d JOIN apus.identity_pool p ON p.id = d.identity_pool
+            JOIN apus.identity n ON n.id = d.identity WHERE d.device_id = $1::text
             """, [.text(deviceID)])
     }
 
@@ -120,10 +120,10 @@ extension PostgresRegistry {
             """
             SELECT r.k FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY r(pool, identity, name, k)
             WHERE NOT EXISTS (
-                SELECT 1 FROM identity n JOIN dataset x ON x.identity = n.id
+                SELECT 1 FROM apus.identity n JOIN apus.dataset x ON x.identity = n.id
                 WHERE n.name = r.identity
-                    AND x.identity_pool = (SELECT p.id FROM identity_pool p WHERE p.name = r.pool)
-                    AND x.dataset_name = (SELECT s.id FROM dataset_name s WHERE s.name = r.name))
+                    AND x.identity_pool = (SELECT p.id FROM apus.identity_pool p WHERE p.name = r.pool)
+                    AND x.dataset_name = (SELECT s.id FROM apus.dataset_name s WHERE s.name = r.name))
             ORDER BY r.k
             """,
             [
@@ -134,16 +134,16 @@ extension PostgresRegistry {
     private static func knownDatasets(_ owner: Owner) -> Call {
         Call(
             """
-            SELECT s.name FROM identity n JOIN identity_pool p ON p.name = $2::text
-            JOIN dataset k ON k.identity = n.id AND k.identity_pool = p.id
-            JOIN dataset_name s ON s.id = k.dataset_name WHERE n.name = $1::text
+            SELECT s.name FROM apus.identity n JOIN apus.identity_pool p ON p.name = $2::text
+            JOIN apus.dataset k ON k.identity = n.id AND k.identity_pool = p.id
+            JOIN apus.dataset_name s ON s.id = k.dataset_name WHERE n.name = $1::text
             """, [.text(owner.identity), .text(owner.pool)])
     }
 
     private static func removal(_ deviceID: String, _ name: String) -> Call {
         Call(
             """
-            DELETE FROM dataset_subscription u USING device d, dataset_name s
+            DELETE FROM apus.dataset_subscription u USING apus.device d, apus.dataset_name s
             WHERE d.device_id = $1::text AND s.name = $2::text
                 AND u.identity = d.identity AND u.dataset_name = s.id AND u.device = d.id
             """, [.text(deviceID), .text(name)])
@@ -153,8 +153,9 @@ extension PostgresRegistry {
     private static func subscriptions(of deviceID: String) -> Call {
         Call(
             """
-            SELECT s.name, s.id::bigint FROM device d
-            LEFT JOIN dataset_subscription u ON u.device = d.id LEFT JOIN dataset_name s ON s.id = u.dataset_name
+            SELECT s.name, s.id::bigint FROM apus.device d
+            LEFT JOIN apus.dataset_subscription u ON u.device = d.id
+            LEFT JOIN apus.dataset_name s ON s.id = u.dataset_name
             WHERE d.device_id = $1::text ORDER BY s.name
             """, [.text(deviceID)])
     }

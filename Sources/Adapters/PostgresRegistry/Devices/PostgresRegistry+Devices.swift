@@ -108,7 +108,7 @@ extension PostgresRegistry {
     /// Removes a device and its subscriptions.
     public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
         try writing(durable: true) { (transaction) throws(RegistryError) in
-            let call = Call("DELETE FROM device WHERE device_id = $1::text", [.text(deviceID)])
+            let call = Call("DELETE FROM apus.device WHERE device_id = $1::text", [.text(deviceID)])
             return try transaction.commit([call])[0].affectedCount > 0
         }
     }
@@ -143,14 +143,14 @@ extension PostgresRegistry {
     static let deviceColumnCount = Device.readColumnCount + 3
     /// The joins that the names come from.
     static let deviceNames = """
-        JOIN app a ON a.id = d.app LEFT JOIN identity_pool p ON p.id = d.identity_pool
-        LEFT JOIN identity n ON n.id = d.identity
+        JOIN apus.app a ON a.id = d.app LEFT JOIN apus.identity_pool p ON p.id = d.identity_pool
+        LEFT JOIN apus.identity n ON n.id = d.identity
         """
 
     /// One device, or nil.
     public func device(_ deviceID: String) throws(RegistryError) -> Device? {
         let call = Call(
-            "SELECT \(Self.deviceColumns) FROM device d \(Self.deviceNames) WHERE d.device_id = $1::text",
+            "SELECT \(Self.deviceColumns) FROM apus.device d \(Self.deviceNames) WHERE d.device_id = $1::text",
             [.text(deviceID)])
         return try devices(call).first
     }
@@ -161,7 +161,7 @@ extension PostgresRegistry {
         let call = Call(
             """
             SELECT n.name, d.user_id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
-            LEFT JOIN device d ON d.device_id = r.name LEFT JOIN identity n ON n.id = d.identity ORDER BY r.k
+            LEFT JOIN apus.device d ON d.device_id = r.name LEFT JOIN apus.identity n ON n.id = d.identity ORDER BY r.k
             """, [.texts(deviceIDs)])
         return try ask([call])[0].map { row in
             DeviceOwner(identityID: row.optionalText(0), userID: row.optionalText(1))
@@ -172,8 +172,8 @@ extension PostgresRegistry {
     public func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
         let call = Call(
             """
-            SELECT \(Self.deviceColumns) FROM device d \(Self.deviceNames)
-            WHERE d.token = $1::bytea AND d.app = (SELECT x.id FROM app x WHERE x.name = $2::text)
+            SELECT \(Self.deviceColumns) FROM apus.device d \(Self.deviceNames)
+            WHERE d.token = $1::bytea AND d.app = (SELECT x.id FROM apus.app x WHERE x.name = $2::text)
             """, [.bytes(AddressKey(token, platform).bytes), .text(app)])
         return try devices(call).first
     }
@@ -195,7 +195,7 @@ extension PostgresRegistry {
 
     /// How many devices there are.
     public func deviceCount() throws(RegistryError) -> Int {
-        Int(try ask([Call("SELECT count(*) FROM device")])[0].integer(0, 0))
+        Int(try ask([Call("SELECT count(*) FROM apus.device")])[0].integer(0, 0))
     }
 
     private static func list(_ filter: DeviceFilter, after deviceID: String?, limit: Int) -> Call {
@@ -208,15 +208,15 @@ extension PostgresRegistry {
             parameters.append(.text(value))
             conditions.append(condition("$\(parameters.count)::text"))
         }
-        require(filter.app) { "d.app = (SELECT x.id FROM app x WHERE x.name = \($0))" }
-        require(filter.identityID) { "d.identity = (SELECT x.id FROM identity x WHERE x.name = \($0))" }
+        require(filter.app) { "d.app = (SELECT x.id FROM apus.app x WHERE x.name = \($0))" }
+        require(filter.identityID) { "d.identity = (SELECT x.id FROM apus.identity x WHERE x.name = \($0))" }
         require(filter.userID) { "d.user_id = \($0)" }
         // The few devices of an identity or a user are found first and then sorted; all others are walked in order.
         let isNarrow = filter.identityID != nil || filter.userID != nil
         return Call(
             """
             WITH d AS \(isNarrow ? "" : "NOT ")MATERIALIZED (
-                SELECT * FROM device d WHERE \(conditions.joined(separator: " AND ")))
+                SELECT * FROM apus.device d WHERE \(conditions.joined(separator: " AND ")))
             SELECT \(deviceColumns) FROM d \(deviceNames) ORDER BY d.device_id LIMIT $2::bigint
             """, parameters)
     }

@@ -27,8 +27,8 @@ extension PostgresRegistry {
         try writing(durable: true) { (transaction) throws(RegistryError) in
             let call = Call(
                 """
-                DELETE FROM device_token t
-                WHERE t.device = (SELECT d.id FROM device d WHERE d.device_id = $1::text) AND t.kind = $2::text
+                DELETE FROM apus.device_token t
+                WHERE t.device = (SELECT d.id FROM apus.device d WHERE d.device_id = $1::text) AND t.kind = $2::text
                 """, [.text(deviceID), .text(kind.rawValue)])
             return try transaction.commit([call])[0].affectedCount > 0
         }
@@ -60,8 +60,8 @@ extension PostgresRegistry {
     public func hasTokens(_ kind: TokenKind, app: String) throws(RegistryError) -> Bool {
         let call = Call(
             """
-            SELECT EXISTS (SELECT 1 FROM device_token t
-                WHERE t.app = (SELECT a.id FROM app a WHERE a.name = $1::text) AND t.kind = $2::text)
+            SELECT EXISTS (SELECT 1 FROM apus.device_token t
+                WHERE t.app = (SELECT a.id FROM apus.app a WHERE a.name = $1::text) AND t.kind = $2::text)
             """, [.text(app), .text(kind.rawValue)])
         return try ask([call])[0].integer(0, 0) == 1
     }

@@ -47,9 +47,9 @@ extension PostgresRegistry {
     public func topics(of deviceID: String) throws(RegistryError) -> [String] {
         let call = Call(
             """
-            SELECT t.name FROM device d
-            JOIN topic_subscription u ON u.device = d.id
-            JOIN topic t ON t.id = u.topic
+            SELECT t.name FROM apus.device d
+            JOIN apus.topic_subscription u ON u.device = d.id
+            JOIN apus.topic t ON t.id = u.topic
             WHERE d.device_id = $1::text ORDER BY t.name
             """, [.text(deviceID)])
         return try ask([call])[0].map { $0.text(0) }
@@ -59,11 +59,11 @@ extension PostgresRegistry {
     public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
         let call = Call(
             """
-            SELECT t.name, d.number, x.number FROM topic t
+            SELECT t.name, d.number, x.number FROM apus.topic t
             CROSS JOIN LATERAL (
-                SELECT count(*) AS number FROM topic_subscription u WHERE u.topic = t.id AND u.source & 1 <> 0) d
-            CROSS JOIN LATERAL (SELECT count(*) AS number FROM topic_user u WHERE u.topic = t.id) x
-            WHERE t.app = (SELECT a.id FROM app a WHERE a.name = $1::text) AND t.name > $2::text
+                SELECT count(*) AS number FROM apus.topic_subscription u WHERE u.topic = t.id AND u.source & 1 <> 0) d
+            CROSS JOIN LATERAL (SELECT count(*) AS number FROM apus.topic_user u WHERE u.topic = t.id) x
+            WHERE t.app = (SELECT a.id FROM apus.app a WHERE a.name = $1::text) AND t.name > $2::text
                 AND (d.number > 0 OR x.number > 0)
             ORDER BY t.name LIMIT $3::bigint
             """, [.text(app), .text(topic ?? ""), .integer(Int64(max(limit, 0)))])
@@ -77,15 +77,15 @@ extension PostgresRegistry {
     /// Erases everything of an identity.
     public func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int {
         let name = Parameter.text(identityID)
-        let identity = "(SELECT n.id FROM identity n WHERE n.name = $1::text)"
+        let identity = "(SELECT n.id FROM apus.identity n WHERE n.name = $1::text)"
         let opens = try opensToSubtract(ofDevicesWhere: "d.identity = \(identity)", name)
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             let answers = try transaction.commit(
-                [Call("SELECT n.id FROM identity n WHERE n.name = $1::text FOR UPDATE", [name])] + opens + [
-                    Call("DELETE FROM device WHERE identity = \(identity)", [name]),
-                    Call("DELETE FROM dataset_subscription WHERE identity = \(identity)", [name]),
-                    Call("DELETE FROM dataset WHERE identity = \(identity)", [name]),
-                    Call("DELETE FROM identity WHERE name = $1::text", [name]),
+                [Call("SELECT n.id FROM apus.identity n WHERE n.name = $1::text FOR UPDATE", [name])] + opens + [
+                    Call("DELETE FROM apus.device WHERE identity = \(identity)", [name]),
+                    Call("DELETE FROM apus.dataset_subscription WHERE identity = \(identity)", [name]),
+                    Call("DELETE FROM apus.dataset WHERE identity = \(identity)", [name]),
+                    Call("DELETE FROM apus.identity WHERE name = $1::text", [name]),
                 ])
             return answers[1 + opens.count].affectedCount
         }
@@ -99,9 +99,9 @@ extension PostgresRegistry {
             let answers = try transaction.commit(
                 [
                     StoringCalls.lockUsers([userID], isShared: false),
-                    Call("DELETE FROM subscription WHERE user_id = $1::text", [name]),
-                    Call("DELETE FROM topic_user WHERE user_id = $1::text", [name]),
-                ] + opens + [Call("DELETE FROM device WHERE user_id = $1::text", [name])])
+                    Call("DELETE FROM apus.subscription WHERE user_id = $1::text", [name]),
+                    Call("DELETE FROM apus.topic_user WHERE user_id = $1::text", [name]),
+                ] + opens + [Call("DELETE FROM apus.device WHERE user_id = $1::text", [name])])
             return answers.last?.affectedCount ?? 0
         }
     }

@@ -8,9 +8,10 @@ extension StoringCalls {
     static func addTopics(_ list: [(name: String, app: String)]) -> Call {
         Call(
             """
-            INSERT INTO topic (name, app)
-            SELECT DISTINCT r.name, a.id FROM unnest($1::text[], $2::text[]) r(name, app) JOIN app a ON a.name = r.app
-            WHERE NOT EXISTS (SELECT 1 FROM topic t WHERE t.name = r.name AND t.app = a.id) ORDER BY 1, 2
+            INSERT INTO apus.topic (name, app)
+            SELECT DISTINCT r.name, a.id FROM unnest($1::text[], $2::text[]) r(name, app)
+            JOIN apus.app a ON a.name = r.app
+            WHERE NOT EXISTS (SELECT 1 FROM apus.topic t WHERE t.name = r.name AND t.app = a.id) ORDER BY 1, 2
             ON CONFLICT DO NOTHING
             """, [.texts(list.map(\.name)), .texts(list.map(\.app))])
     }
@@ -19,9 +20,9 @@ extension StoringCalls {
     static func addTopic(_ name: String, ofAppOf deviceID: String) -> Call {
         Call(
             """
-            INSERT INTO topic (name, app)
-            SELECT $1::text, d.app FROM device d WHERE d.device_id = $2::text
-                AND NOT EXISTS (SELECT 1 FROM topic t WHERE t.name = $1::text AND t.app = d.app)
+            INSERT INTO apus.topic (name, app)
+            SELECT $1::text, d.app FROM apus.device d WHERE d.device_id = $2::text
+                AND NOT EXISTS (SELECT 1 FROM apus.topic t WHERE t.name = $1::text AND t.app = d.app)
             ON CONFLICT DO NOTHING
             """, [.text(name), .text(deviceID)])
     }
@@ -35,14 +36,14 @@ extension StoringCalls {
     static func addTopicSubscriptions(_ list: [(deviceID: String, name: String)], limit: Int? = nil) -> Call {
         let insertion = Call(
             """
-            INSERT INTO topic_subscription AS u (topic, device, source)
+            INSERT INTO apus.topic_subscription AS u (topic, device, source)
             SELECT DISTINCT t.id, d.id, 1 FROM unnest($1::text[], $2::text[]) r(device, name)
-            JOIN device d ON d.device_id = r.device JOIN topic t ON t.name = r.name AND t.app = d.app
+            JOIN apus.device d ON d.device_id = r.device JOIN apus.topic t ON t.name = r.name AND t.app = d.app
             ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 1 WHERE u.source & 1 = 0
             """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
         return QuotaCalls.adding(
             insertion, returning: "u.device", of: "device",
-            before: "SELECT count(*) FROM topic_subscription x WHERE x.device = a.device AND x.source & 1 <> 0",
+            before: "SELECT count(*) FROM apus.topic_subscription x WHERE x.device = a.device AND x.source & 1 <> 0",
             .topicsPerOwner, limit: limit)
     }
 
@@ -55,10 +56,14 @@ extension StoringCalls {
         return [
             Call(
                 """
-                UPDATE topic_subscription u SET source = u.source & ~1 FROM device d, topic t
+                UPDATE apus.topic_subscription u SET source = u.source & ~1 FROM apus.device d, apus.topic t
                 WHERE \(row) AND u.source & 1 <> 0
                 """, parameters),
-            Call("DELETE FROM topic_subscription u USING device d, topic t WHERE \(row) AND u.source = 0", parameters),
+            Call(
+                """
+                DELETE FROM apus.topic_subscription u USING apus.device d, apus.topic t
+                WHERE \(row) AND u.source = 0
+                """, parameters),
         ]
     }
 
@@ -68,10 +73,10 @@ extension StoringCalls {
     static func inherit(_ deviceIDs: [String]) -> Call {
         Call(
             """
-            INSERT INTO topic_subscription AS u (topic, device, source)
+            INSERT INTO apus.topic_subscription AS u (topic, device, source)
             SELECT t.id, d.id, 2 FROM unnest($1::text[]) r(device)
-            JOIN device d ON d.device_id = r.device JOIN topic_user x ON x.user_id = d.user_id
-            JOIN topic t ON t.id = x.topic AND t.app = d.app
+            JOIN apus.device d ON d.device_id = r.device JOIN apus.topic_user x ON x.user_id = d.user_id
+            JOIN apus.topic t ON t.id = x.topic AND t.app = d.app
             ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2
             """, [.texts(deviceIDs)])
     }
@@ -81,10 +86,12 @@ extension StoringCalls {
         [
             Call(
                 """
-                UPDATE topic_subscription SET source = source & ~2 WHERE device = ANY ($1::bigint[])
+                UPDATE apus.topic_subscription SET source = source & ~2 WHERE device = ANY ($1::bigint[])
                     AND source & 2 <> 0
                 """, [.integers(rows)]),
-            Call("DELETE FROM topic_subscription WHERE device = ANY ($1::bigint[]) AND source = 0", [.integers(rows)]),
+            Call(
+                "DELETE FROM apus.topic_subscription WHERE device = ANY ($1::bigint[]) AND source = 0",
+                [.integers(rows)]),
         ]
     }
 
@@ -100,28 +107,28 @@ extension StoringCalls {
         ]
         let topics = """
             unnest($1::text[], $2::text[], $3::text[]) r(user_id, app, topic)
-            JOIN app a ON a.name = r.app JOIN topic t ON t.app = a.id AND t.name = r.topic
+            JOIN apus.app a ON a.name = r.app JOIN apus.topic t ON t.app = a.id AND t.name = r.topic
             """
         let insertion = Call(
             """
-            INSERT INTO topic_user (user_id, topic) SELECT DISTINCT r.user_id, t.id FROM \(topics)
+            INSERT INTO apus.topic_user (user_id, topic) SELECT DISTINCT r.user_id, t.id FROM \(topics)
             ON CONFLICT DO NOTHING
             """, parameters)
         return [
             QuotaCalls.adding(
-                insertion, returning: "user_id, (SELECT t.app FROM topic t WHERE t.id = topic_user.topic) AS app",
+                insertion, returning: "user_id, (SELECT t.app FROM apus.topic t WHERE t.id = topic_user.topic) AS app",
                 of: "user_id, app",
                 before: """
-                    SELECT count(*) FROM topic_user u JOIN topic t ON t.id = u.topic
+                    SELECT count(*) FROM apus.topic_user u JOIN apus.topic t ON t.id = u.topic
                     WHERE u.user_id = a.user_id AND t.app = a.app
                     """, .topicsPerOwner, limit: limit),
             Call(
                 """
                 WITH own AS MATERIALIZED (
-                    SELECT d.id, d.user_id, d.app FROM device d WHERE d.id IN (
-                        SELECT x.id FROM unnest($1::text[]) r(name) JOIN device x ON x.user_id = r.name)
+                    SELECT d.id, d.user_id, d.app FROM apus.device d WHERE d.id IN (
+                        SELECT x.id FROM unnest($1::text[]) r(name) JOIN apus.device x ON x.user_id = r.name)
                     ORDER BY d.id FOR NO KEY UPDATE)
-                INSERT INTO topic_subscription AS u (topic, device, source)
+                INSERT INTO apus.topic_subscription AS u (topic, device, source)
                 SELECT DISTINCT t.id, d.id, 2 FROM \(topics) JOIN own d ON d.user_id = r.user_id AND d.app = a.id
                 ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2 WHERE u.source & 2 = 0
                 """, parameters),
@@ -132,7 +139,7 @@ extension StoringCalls {
     static func removeTopicUser(_ userID: String, app: String, topic: String) -> Call {
         Call(
             """
-            DELETE FROM topic_user u USING app a, topic t
+            DELETE FROM apus.topic_user u USING apus.app a, apus.topic t
             WHERE u.user_id = $1::text AND a.name = $2::text AND t.app = a.id AND t.name = $3::text AND u.topic = t.id
             """, [.text(userID), .text(app), .text(topic)])
     }
@@ -147,11 +154,14 @@ extension StoringCalls {
         return [
             Call(
                 """
-                UPDATE topic_subscription u SET source = u.source & ~2 FROM device d, app a, topic t WHERE \(row)
+                UPDATE apus.topic_subscription u SET source = u.source & ~2
+                FROM apus.device d, apus.app a, apus.topic t WHERE \(row)
                 """, parameters),
             Call(
-                "DELETE FROM topic_subscription u USING device d, app a, topic t WHERE \(row) AND u.source = 0",
-                parameters),
+                """
+                DELETE FROM apus.topic_subscription u USING apus.device d, apus.app a, apus.topic t
+                WHERE \(row) AND u.source = 0
+                """, parameters),
         ]
     }
 }

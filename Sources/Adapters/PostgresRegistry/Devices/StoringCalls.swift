@@ -18,9 +18,9 @@ enum StoringCalls {
         // Existing rows are left out first, because ON CONFLICT alone uses up a number for each.
         Call(
             """
-            INSERT INTO \(table.rawValue) (name)
+            INSERT INTO apus.\(table.rawValue) (name)
             SELECT DISTINCT r.name FROM unnest($1::text[]) r(name)
-            WHERE NOT EXISTS (SELECT 1 FROM \(table.rawValue) x WHERE x.name = r.name) ORDER BY r.name
+            WHERE NOT EXISTS (SELECT 1 FROM apus.\(table.rawValue) x WHERE x.name = r.name) ORDER BY r.name
             ON CONFLICT (name) DO NOTHING
             """, [.texts(names)])
     }
@@ -30,7 +30,7 @@ enum StoringCalls {
         Call(
             """
             SELECT r.k, x.id::bigint FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
-            JOIN \(table.rawValue) x ON x.name = r.name
+            JOIN apus.\(table.rawValue) x ON x.name = r.name
             """, [.texts(names)])
     }
 
@@ -39,7 +39,7 @@ enum StoringCalls {
         Call(
             """
             SELECT r.k, x.id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
-            JOIN identity x ON x.name = r.name ORDER BY x.id FOR KEY SHARE OF x
+            JOIN apus.identity x ON x.name = r.name ORDER BY x.id FOR KEY SHARE OF x
             """, [.texts(names)])
     }
 
@@ -64,8 +64,8 @@ enum StoringCalls {
     static func lockIdentities(_ names: [String]) -> Call {
         Call(
             """
-            SELECT n.id FROM identity n WHERE n.id IN (
-                SELECT x.id FROM unnest($1::text[]) r(name) JOIN identity x ON x.name = r.name)
+            SELECT n.id FROM apus.identity n WHERE n.id IN (
+                SELECT x.id FROM unnest($1::text[]) r(name) JOIN apus.identity x ON x.name = r.name)
             ORDER BY n.id FOR NO KEY UPDATE
             """, [.texts(names)])
     }
@@ -74,8 +74,8 @@ enum StoringCalls {
     static func lockIdentity(of deviceID: String) -> Call {
         Call(
             """
-            SELECT n.id FROM identity n WHERE n.id = (SELECT d.identity FROM device d WHERE d.device_id = $1::text)
-            FOR NO KEY UPDATE
+            SELECT n.id FROM apus.identity n
+            WHERE n.id = (SELECT d.identity FROM apus.device d WHERE d.device_id = $1::text) FOR NO KEY UPDATE
             """, [.text(deviceID)])
     }
 
@@ -83,7 +83,7 @@ enum StoringCalls {
     static func lockDevice(_ deviceID: String) -> Call {
         Call(
             """
-            SELECT \(StoredDevice.columns) FROM device d WHERE d.device_id = $1::text FOR NO KEY UPDATE
+            SELECT \(StoredDevice.columns) FROM apus.device d WHERE d.device_id = $1::text FOR NO KEY UPDATE
             """, [.text(deviceID)])
     }
 
@@ -91,11 +91,11 @@ enum StoringCalls {
     static func lockDevices(_ devices: [Device]) -> Call {
         Call(
             """
-            SELECT \(StoredDevice.columns) FROM device d WHERE d.id IN (
-                SELECT x.id FROM unnest($1::text[]) r(name) JOIN device x ON x.device_id = r.name
+            SELECT \(StoredDevice.columns) FROM apus.device d WHERE d.id IN (
+                SELECT x.id FROM unnest($1::text[]) r(name) JOIN apus.device x ON x.device_id = r.name
                 UNION
                 SELECT x.id FROM unnest($2::bytea[], $3::text[]) r(token, app)
-                JOIN app a ON a.name = r.app JOIN device x ON x.token = r.token AND x.app = a.id)
+                JOIN apus.app a ON a.name = r.app JOIN apus.device x ON x.token = r.token AND x.app = a.id)
             ORDER BY d.id FOR UPDATE
             """,
             [
@@ -107,13 +107,13 @@ enum StoringCalls {
     // MARK: Devices
 
     static func removeDevices(_ rows: [Int64]) -> Call {
-        Call("DELETE FROM device WHERE id = ANY ($1::bigint[])", [.integers(rows)])
+        Call("DELETE FROM apus.device WHERE id = ANY ($1::bigint[])", [.integers(rows)])
     }
 
     static func renewDevices(_ devices: [(row: Int64, NumberedRegistration)]) -> Call {
         Call(
             """
-            UPDATE device d SET app = r.app, identity_pool = r.identity_pool, identity = r.identity,
+            UPDATE apus.device d SET app = r.app, identity_pool = r.identity_pool, identity = r.identity,
                 \(Device.storedColumns.assignments(of: "r"))
             FROM unnest($1::bigint[], \(deviceArrays(from: 2))) r(id, \(deviceColumns)) WHERE d.id = r.id
             """, [.integers(devices.map(\.row))] + deviceParameters(devices.map(\.1)))
@@ -122,7 +122,7 @@ enum StoringCalls {
     static func addDevices(_ devices: [NumberedRegistration]) -> Call {
         Call(
             """
-            INSERT INTO device (\(deviceColumns))
+            INSERT INTO apus.device (\(deviceColumns))
             SELECT \(deviceColumns) FROM unnest(\(deviceArrays(from: 1))) WITH ORDINALITY r(\(deviceColumns), k)
             ORDER BY k
             """, deviceParameters(devices))
@@ -145,11 +145,11 @@ enum StoringCalls {
     // MARK: Subscriptions
 
     static func endDatasetSubscriptions(of rows: [Int64]) -> Call {
-        Call("DELETE FROM dataset_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+        Call("DELETE FROM apus.dataset_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
     }
 
     static func endTopicSubscriptions(of rows: [Int64]) -> Call {
-        Call("DELETE FROM topic_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+        Call("DELETE FROM apus.topic_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
     }
 
     /// Makes datasets known, and subscribes the devices that wait for datasets to come.
@@ -163,10 +163,10 @@ enum StoringCalls {
     static func addDatasets(_ keys: [DatasetKey], limit: Int? = nil) -> Call {
         let joining = Call(
             """
-            INSERT INTO dataset_subscription (identity, dataset_name, device, joined)
+            INSERT INTO apus.dataset_subscription (identity, dataset_name, device, joined)
             SELECT u.identity, x.dataset_name, u.device, u.joined FROM added x
-            JOIN dataset_subscription u ON u.identity = x.identity AND u.dataset_name = \(Schema.futureDatasets)
-            JOIN device d ON d.id = u.device AND d.identity_pool = x.identity_pool
+            JOIN apus.dataset_subscription u ON u.identity = x.identity AND u.dataset_name = \(Schema.futureDatasets)
+            JOIN apus.device d ON d.id = u.device AND d.identity_pool = x.identity_pool
             ON CONFLICT DO NOTHING
             """)
         let checking = limit.map { limit in
@@ -174,16 +174,16 @@ enum StoringCalls {
             , joined AS (\(joining.sql))
             SELECT \(QuotaCalls.refusal(.datasetsPerOwner, limit)) FROM (
                 SELECT x.identity, count(*) AS number FROM added x GROUP BY x.identity) a
-            WHERE a.number + (SELECT count(*) FROM dataset k WHERE k.identity = a.identity) > \(limit)
+            WHERE a.number + (SELECT count(*) FROM apus.dataset k WHERE k.identity = a.identity) > \(limit)
             """
         }
         return Call(
             """
             WITH added AS (
-                INSERT INTO dataset (identity, identity_pool, dataset_name)
+                INSERT INTO apus.dataset (identity, identity_pool, dataset_name)
                 SELECT DISTINCT n.id, p.id, s.id FROM unnest($1::text[], $2::text[], $3::text[]) r(pool, identity, name)
-                JOIN identity_pool p ON p.name = r.pool JOIN identity n ON n.name = r.identity
-                JOIN dataset_name s ON s.name = r.name
+                JOIN apus.identity_pool p ON p.name = r.pool JOIN apus.identity n ON n.name = r.identity
+                JOIN apus.dataset_name s ON s.name = r.name
                 ON CONFLICT DO NOTHING RETURNING identity, identity_pool, dataset_name)
             \(checking ?? joining.sql)
             """,
@@ -201,22 +201,23 @@ enum StoringCalls {
     static func addDatasetSubscriptions(_ list: [(deviceID: String, name: String)], limit: Int? = nil) -> Call {
         let insertion = Call(
             """
-            INSERT INTO dataset_subscription (identity, dataset_name, device)
+            INSERT INTO apus.dataset_subscription (identity, dataset_name, device)
             SELECT DISTINCT d.identity, s.id, d.id FROM unnest($1::text[], $2::text[]) r(device, name)
-            JOIN device d ON d.device_id = r.device AND d.identity IS NOT NULL JOIN dataset_name s ON s.name = r.name
+            JOIN apus.device d ON d.device_id = r.device AND d.identity IS NOT NULL
+            JOIN apus.dataset_name s ON s.name = r.name
             ON CONFLICT DO NOTHING
             """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
         return QuotaCalls.adding(
             insertion, returning: "device, dataset_name", of: "device",
             counted: "dataset_name <> \(Schema.futureDatasets)",
             before: """
-                SELECT count(*) FROM dataset_subscription u
+                SELECT count(*) FROM apus.dataset_subscription u
                 WHERE u.device = a.device AND u.dataset_name <> \(Schema.futureDatasets)
                 """, .datasetsPerOwner, limit: limit)
     }
 
     /// Ends the subscriptions of devices to records.
     static func endSubscriptions(of rows: [Int64]) -> Call {
-        Call("DELETE FROM subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+        Call("DELETE FROM apus.subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
     }
 }

@@ -7,9 +7,9 @@ enum TokenCalls {
     static func lockDevices(_ deviceIDs: [String]) -> Call {
         Call(
             """
-            SELECT \(Recipient.readColumns), d.app, (SELECT a.name FROM app a WHERE a.id = d.app)
-            FROM device d WHERE d.id IN (
-                SELECT x.id FROM unnest($1::text[]) r(name) JOIN device x ON x.device_id = r.name)
+            SELECT \(Recipient.readColumns), d.app, (SELECT a.name FROM apus.app a WHERE a.id = d.app)
+            FROM apus.device d WHERE d.id IN (
+                SELECT x.id FROM unnest($1::text[]) r(name) JOIN apus.device x ON x.device_id = r.name)
             ORDER BY d.id FOR NO KEY UPDATE
             """, [.texts(deviceIDs)])
     }
@@ -20,7 +20,7 @@ enum TokenCalls {
         return [
             Call(
                 """
-                DELETE FROM device_token t USING unnest($1::bytea[], $2::bigint[], $3::text[]) r(token, app, kind)
+                DELETE FROM apus.device_token t USING unnest($1::bytea[], $2::bigint[], $3::text[]) r(token, app, kind)
                 WHERE t.token = r.token AND t.app = r.app AND t.kind = r.kind
                 """,
                 [
@@ -29,8 +29,8 @@ enum TokenCalls {
                 ]),
             Call(
                 """
-                DELETE FROM device_token t USING unnest($1::text[], $2::text[]) r(device, kind)
-                JOIN device d ON d.device_id = r.device WHERE t.device = d.id AND t.kind = r.kind
+                DELETE FROM apus.device_token t USING unnest($1::text[], $2::text[]) r(device, kind)
+                JOIN apus.device d ON d.device_id = r.device WHERE t.device = d.id AND t.kind = r.kind
                 """, [.texts(taken.map(\.token.deviceID)), .texts(taken.map(\.token.kind.rawValue))]),
             give(plan.given),
         ]
@@ -40,10 +40,10 @@ enum TokenCalls {
     private static func give(_ tokens: [FurtherToken]) -> Call {
         Call(
             """
-            INSERT INTO device_token (device, kind, token, app, registered_at)
+            INSERT INTO apus.device_token (device, kind, token, app, registered_at)
             SELECT d.id, r.kind, r.token, d.app, r.registered_at
             FROM unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) r(device, kind, token, registered_at)
-            JOIN device d ON d.device_id = r.device
+            JOIN apus.device d ON d.device_id = r.device
             """,
             [
                 .texts(tokens.map(\.deviceID)), .texts(tokens.map(\.kind.rawValue)),
@@ -53,7 +53,7 @@ enum TokenCalls {
 
     /// Takes all tokens from devices, by their rows.
     static func end(of rows: [Int64]) -> Call {
-        Call("DELETE FROM device_token WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+        Call("DELETE FROM apus.device_token WHERE device = ANY ($1::bigint[])", [.integers(rows)])
     }
 
     /// Makes devices, which are there, have the tokens of their records and no others.
@@ -62,13 +62,14 @@ enum TokenCalls {
         return [
             Call(
                 """
-                DELETE FROM device_token t
-                WHERE t.device IN (SELECT d.id FROM unnest($1::text[]) r(name) JOIN device d ON d.device_id = r.name)
+                DELETE FROM apus.device_token t
+                WHERE t.device IN (
+                    SELECT d.id FROM unnest($1::text[]) r(name) JOIN apus.device d ON d.device_id = r.name)
                 """, [.texts(records.map(\.device.deviceID))]),
             Call(
                 """
-                DELETE FROM device_token t USING unnest($1::bytea[], $2::text[], $3::text[]) r(token, app, kind)
-                JOIN app a ON a.name = r.app WHERE t.token = r.token AND t.app = a.id AND t.kind = r.kind
+                DELETE FROM apus.device_token t USING unnest($1::bytea[], $2::text[], $3::text[]) r(token, app, kind)
+                JOIN apus.app a ON a.name = r.app WHERE t.token = r.token AND t.app = a.id AND t.kind = r.kind
                 """,
                 [
                     .byteLists(tokens.map(\.1.token.bytes)), .texts(tokens.map(\.0)),
@@ -83,7 +84,7 @@ enum TokenCalls {
         Call(
             """
             SELECT r.k, \(FurtherToken.readColumns) FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
-            JOIN device d ON d.device_id = r.name JOIN device_token t ON t.device = d.id ORDER BY r.k, t.kind
+            JOIN apus.device d ON d.device_id = r.name JOIN apus.device_token t ON t.device = d.id ORDER BY r.k, t.kind
             """, [.texts(deviceIDs)])
     }
 
@@ -92,12 +93,12 @@ enum TokenCalls {
         Call(
             """
             SELECT r.k, x.kind, x.platform FROM unnest($1::bytea[]) WITH ORDINALITY r(token, k)
-            JOIN app a ON a.name = $2::text
+            JOIN apus.app a ON a.name = $2::text
             CROSS JOIN LATERAL (
-                SELECT '\(TokenKind.alert.rawValue)'::text AS kind, d.platform FROM device d
+                SELECT '\(TokenKind.alert.rawValue)'::text AS kind, d.platform FROM apus.device d
                 WHERE d.token = r.token AND d.app = a.id
                 UNION ALL
-                SELECT t.kind, d.platform FROM device_token t JOIN device d ON d.id = t.device
+                SELECT t.kind, d.platform FROM apus.device_token t JOIN apus.device d ON d.id = t.device
                 WHERE t.token = r.token AND t.app = a.id) x
             """, [.byteLists(tokens.map { AddressKey(ofUnknownPlatform: $0).bytes }), .text(app)])
     }
@@ -106,10 +107,10 @@ enum TokenCalls {
     static func prune(_ deadTokens: [DeadToken]) -> Call {
         Call(
             """
-            DELETE FROM device_token t
+            DELETE FROM apus.device_token t
             USING unnest($1::text[], $2::bigint[], $3::text[], $4::bytea[], $5::bigint[])
                 r(app, platform, kind, token, since)
-            JOIN app a ON a.name = r.app, device d
+            JOIN apus.app a ON a.name = r.app, apus.device d
             WHERE t.token = r.token AND t.app = a.id AND t.kind = r.kind AND d.id = t.device
                 AND d.platform = r.platform AND (r.since IS NULL OR t.registered_at < r.since)
             """,
@@ -125,9 +126,9 @@ enum TokenCalls {
         let keys = deadTokens.map { AddressKey($0.token, $0.platform) }
         return Call(
             """
-            DELETE FROM device d
+            DELETE FROM apus.device d
             USING unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[]) r(app, platform, token, since)
-            JOIN app a ON a.name = r.app
+            JOIN apus.app a ON a.name = r.app
             WHERE d.token = r.token AND d.app = a.id AND d.platform = r.platform
                 AND (r.since IS NULL OR d.registered_at < r.since)
             """,

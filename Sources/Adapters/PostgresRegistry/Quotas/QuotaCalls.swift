@@ -30,15 +30,15 @@ enum QuotaCalls {
     }
 
     /// The expression that ends the transaction.
-    static func refusal(_ quota: RegistryQuota, _ limit: Int) -> String { "refuse('\(quota.rawValue) \(limit)')" }
+    static func refusal(_ quota: RegistryQuota, _ limit: Int) -> String { "apus.refuse('\(quota.rawValue) \(limit)')" }
 
     /// Refuses devices that have just come to a user, or to an identity, that then has too many in their app.
     static func checkDevices(newToUsers users: [String], newToIdentities identities: [String], limit: Int) -> Call {
         func refused(_ parameter: String, _ owner: String) -> String {
             """
             SELECT \(refusal(.devicesPerOwner, limit)) FROM unnest(\(parameter)::text[]) r(name)
-            JOIN device d ON d.device_id = r.name
-            WHERE (SELECT count(*) FROM (SELECT 1 FROM device x WHERE x.\(owner) = d.\(owner) AND x.app = d.app
+            JOIN apus.device d ON d.device_id = r.name
+            WHERE (SELECT count(*) FROM (SELECT 1 FROM apus.device x WHERE x.\(owner) = d.\(owner) AND x.app = d.app
                 LIMIT \(limit + 1)) y) > \(limit)
             """
         }
@@ -55,9 +55,9 @@ enum QuotaCalls {
         let apps = growth.apps
         let settling = Call(
             """
-            INSERT INTO app_usage AS u (app, subscriptions, bytes)
+            INSERT INTO apus.app_usage AS u (app, subscriptions, bytes)
             SELECT a.id, r.number, r.bytes FROM unnest($1::text[], $2::bigint[], $3::bigint[]) r(name, number, bytes)
-            JOIN app a ON a.name = r.name ORDER BY a.id
+            JOIN apus.app a ON a.name = r.name ORDER BY a.id
             ON CONFLICT (app) DO UPDATE SET subscriptions = u.subscriptions + excluded.subscriptions,
                 bytes = u.bytes + excluded.bytes
             """,
@@ -84,8 +84,8 @@ enum QuotaCalls {
         return [
             Call(
                 """
-                SELECT \(refusal(quota, limit)) FROM unnest($1::text[]) r(name) JOIN app a ON a.name = r.name
-                JOIN app_usage u ON u.app = a.id WHERE u.\(column) > \(limit)
+                SELECT \(refusal(quota, limit)) FROM unnest($1::text[]) r(name) JOIN apus.app a ON a.name = r.name
+                JOIN apus.app_usage u ON u.app = a.id WHERE u.\(column) > \(limit)
                 """, [.texts(names)])
         ]
     }
@@ -96,15 +96,16 @@ enum QuotaCalls {
     ) -> [Call] {
         guard let limit = quotas[quota], !keys.isEmpty else { return [] }
         func kept(_ condition: String) -> String {
-            "(SELECT \(number) FROM subscription s WHERE \(condition) AND s.fired_event IS NULL) > \(limit)"
+            "(SELECT \(number) FROM apus.subscription s WHERE \(condition) AND s.fired_event IS NULL) > \(limit)"
         }
         return [
             Call(
                 """
                 SELECT \(refusal(quota, limit))
-                FROM unnest($1::text[], $2::text[], $3::text[]) r(app, owner_user, device) JOIN app a ON a.name = r.app
+                FROM unnest($1::text[], $2::text[], $3::text[]) r(app, owner_user, device)
+                JOIN apus.app a ON a.name = r.app
                 WHERE \(kept("s.user_id = r.owner_user AND s.app = a.id")) OR \
-                \(kept("s.device = (SELECT d.id FROM device d WHERE d.device_id = r.device) AND s.app = a.id"))
+                \(kept("s.device = (SELECT d.id FROM apus.device d WHERE d.device_id = r.device) AND s.app = a.id"))
                 """,
                 [
                     .texts(keys.map(\.app)), .optionalTexts(keys.map { $0.owner.isUser ? $0.owner.name : nil }),

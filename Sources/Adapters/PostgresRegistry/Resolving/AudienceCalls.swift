@@ -20,15 +20,16 @@ enum AudienceCalls {
             SELECT r.request, r.element, \(columns(isCounting: isCounting)), a.name, s.number
             FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[],
                 $9::bigint[]) WITH ORDINALITY r(request, element, pool, identity, dataset, after, excluded, as_of, k)
-            JOIN identity_pool p ON p.name = r.pool
-            JOIN identity n ON n.name = r.identity
+            JOIN apus.identity_pool p ON p.name = r.pool
+            JOIN apus.identity n ON n.name = r.identity
             CROSS JOIN LATERAL (SELECT \(heldDataset) AS number) s
             CROSS JOIN LATERAL (
-                SELECT d.* FROM dataset_subscription u JOIN device d ON d.id = u.device AND d.identity_pool = p.id
+                SELECT d.* FROM apus.dataset_subscription u
+                JOIN apus.device d ON d.id = u.device AND d.identity_pool = p.id
                 WHERE u.identity = n.id AND u.dataset_name = s.number AND u.device > r.after AND u.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY u.device LIMIT $3::bigint) d
-            JOIN app a ON a.id = d.app
+            JOIN apus.app a ON a.id = d.app
             ORDER BY r.k, d.id
             """, parameters)
     }
@@ -36,7 +37,7 @@ enum AudienceCalls {
     /// The number of a dataset's name if the dataset is known, and else the number that stands for datasets to come.
     private static let heldDataset = """
         coalesce((
-            SELECT k.dataset_name FROM dataset_name x JOIN dataset k
+            SELECT k.dataset_name FROM apus.dataset_name x JOIN apus.dataset k
                 ON k.identity = n.id AND k.identity_pool = p.id AND k.dataset_name = x.id
             WHERE x.name = r.dataset), \(Schema.futureDatasets))
         """
@@ -46,9 +47,9 @@ enum AudienceCalls {
     static func topicSubscribers(_ parameters: [Parameter], isCounting: Bool) -> Call {
         devices(
             """
-            JOIN topic t ON t.name = r.name AND t.app = a.id
+            JOIN apus.topic t ON t.name = r.name AND t.app = a.id
             CROSS JOIN LATERAL (
-                SELECT d.* FROM topic_subscription u JOIN device d ON d.id = u.device
+                SELECT d.* FROM apus.topic_subscription u JOIN apus.device d ON d.id = u.device
                 WHERE u.topic = t.id AND u.device > r.after AND u.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY u.device LIMIT $3::bigint) d
@@ -60,9 +61,9 @@ enum AudienceCalls {
     static func identityDevices(_ parameters: [Parameter], isCounting: Bool) -> Call {
         devices(
             """
-            JOIN identity n ON n.name = r.name
+            JOIN apus.identity n ON n.name = r.name
             CROSS JOIN LATERAL (
-                SELECT d.* FROM device d
+                SELECT d.* FROM apus.device d
                 WHERE d.identity = n.id AND d.app = a.id AND d.id > r.after AND d.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY d.id LIMIT $3::bigint) d
@@ -75,7 +76,7 @@ enum AudienceCalls {
         devices(
             """
             CROSS JOIN LATERAL (
-                SELECT d.* FROM device d
+                SELECT d.* FROM apus.device d
                 WHERE d.user_id = r.name AND d.app = a.id AND d.id > r.after AND d.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY d.id LIMIT $3::bigint) d
@@ -88,7 +89,7 @@ enum AudienceCalls {
             SELECT r.request, r.element, \(columns(isCounting: isCounting)), r.app
             FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[])
                 WITH ORDINALITY r(request, element, name, app, after, excluded, as_of, k)
-            JOIN app a ON a.name = r.app
+            JOIN apus.app a ON a.name = r.app
             \(joins)
             ORDER BY r.k, d.id
             """, parameters)
@@ -101,9 +102,9 @@ enum AudienceCalls {
             SELECT r.request, r.element, \(columns), r.app, n.name, d.user_id
             FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
                 WITH ORDINALITY r(request, element, name, app, k)
-            JOIN device d ON d.device_id = r.name
-            JOIN app a ON a.id = d.app AND a.name = r.app
-            LEFT JOIN identity n ON n.id = d.identity
+            JOIN apus.device d ON d.device_id = r.name
+            JOIN apus.app a ON a.id = d.app AND a.name = r.app
+            LEFT JOIN apus.identity n ON n.id = d.identity
             ORDER BY r.k
             """, parameters)
     }
@@ -115,8 +116,8 @@ enum AudienceCalls {
             SELECT r.request, r.element, \(columns), r.app
             FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::text[])
                 WITH ORDINALITY r(request, element, token, app, k)
-            JOIN app a ON a.name = r.app
-            JOIN device d ON d.token = r.token AND d.app = a.id
+            JOIN apus.app a ON a.name = r.app
+            JOIN apus.device d ON d.token = r.token AND d.app = a.id
             ORDER BY r.k
             """, parameters)
     }
@@ -128,11 +129,12 @@ enum AudienceCalls {
             SELECT r.request, r.element, \(columns), a.name
             FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
                 WITH ORDINALITY r(request, element, name, pool, identity, dataset, k)
-            JOIN identity_pool p ON p.name = r.pool
-            JOIN identity n ON n.name = r.identity
-            JOIN device d ON d.device_id = r.name AND d.identity = n.id AND d.identity_pool = p.id
-            JOIN dataset_subscription u ON u.identity = n.id AND u.device = d.id AND u.dataset_name = \(heldDataset)
-            JOIN app a ON a.id = d.app
+            JOIN apus.identity_pool p ON p.name = r.pool
+            JOIN apus.identity n ON n.name = r.identity
+            JOIN apus.device d ON d.device_id = r.name AND d.identity = n.id AND d.identity_pool = p.id
+            JOIN apus.dataset_subscription u
+                ON u.identity = n.id AND u.device = d.id AND u.dataset_name = \(heldDataset)
+            JOIN apus.app a ON a.id = d.app
             ORDER BY r.k
             """, parameters)
     }
@@ -144,10 +146,10 @@ enum AudienceCalls {
             SELECT r.request, r.element, \(columns), r.app
             FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
                 WITH ORDINALITY r(request, element, name, app, topic, k)
-            JOIN app a ON a.name = r.app
-            JOIN device d ON d.device_id = r.name AND d.app = a.id
-            JOIN topic t ON t.name = r.topic AND t.app = a.id
-            JOIN topic_subscription u ON u.topic = t.id AND u.device = d.id
+            JOIN apus.app a ON a.name = r.app
+            JOIN apus.device d ON d.device_id = r.name AND d.app = a.id
+            JOIN apus.topic t ON t.name = r.topic AND t.app = a.id
+            JOIN apus.topic_subscription u ON u.topic = t.id AND u.device = d.id
             ORDER BY r.k
             """, parameters)
     }

@@ -15,22 +15,24 @@ extension PostgresRegistry {
             try transaction.commit([
                 Call(
                     """
-                    DELETE FROM subscription WHERE id IN (
-                        SELECT s.id FROM subscription s WHERE s.fired_event IS NOT NULL AND s.fired_at < $1::bigint
+                    DELETE FROM apus.subscription WHERE id IN (
+                        SELECT s.id FROM apus.subscription s WHERE s.fired_event IS NOT NULL AND s.fired_at < $1::bigint
                         LIMIT 100 FOR UPDATE SKIP LOCKED)
                     """, [.integer(nowMilliseconds - Self.firedKeptMilliseconds)]),
                 Call(
                     """
-                    SELECT s.id FROM subscription s WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id FOR NO KEY UPDATE
+                    SELECT s.id FROM apus.subscription s WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id FOR NO KEY UPDATE
                     """, [.integers(rows)]),
                 Call(
                     """
-                    UPDATE subscription SET fired_event = $2::bytea, fired_at = $3::bigint
+                    UPDATE apus.subscription SET fired_event = $2::bytea, fired_at = $3::bigint
                     WHERE id = ANY ($1::bigint[]) AND fired_event IS NULL
                     """, [.integers(rows), .bytes(event.bytes), .integer(nowMilliseconds)]),
                 Call(
-                    "SELECT s.id FROM subscription s WHERE s.id = ANY ($1::bigint[]) AND s.fired_event = $2::bytea",
-                    [.integers(rows), .bytes(event.bytes)]),
+                    """
+                    SELECT s.id FROM apus.subscription s
+                    WHERE s.id = ANY ($1::bigint[]) AND s.fired_event = $2::bytea
+                    """, [.integers(rows), .bytes(event.bytes)]),
             ])[3]
         }
         let isClaimed = Set(claimed.map { $0.integer(0) })
@@ -40,7 +42,7 @@ extension PostgresRegistry {
     /// The subscriptions that an event has claimed.
     public func claimedSubscriptions(of event: EventDigest) throws(RegistryError) -> [Int64] {
         let call = Call(
-            "SELECT s.id FROM subscription s WHERE s.fired_event = $1::bytea ORDER BY s.id", [.bytes(event.bytes)])
+            "SELECT s.id FROM apus.subscription s WHERE s.fired_event = $1::bytea ORDER BY s.id", [.bytes(event.bytes)])
         return try ask([call])[0].map { $0.integer(0) }
     }
 
@@ -57,7 +59,7 @@ extension PostgresRegistry {
             let call = Call(
                 """
                 SELECT r.k, \(Self.badge) FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
-                JOIN device d ON d.device_id = r.name
+                JOIN apus.device d ON d.device_id = r.name
                 """, [.texts(names)])
             rows = try ask([call])[0]
         } else {
@@ -76,8 +78,8 @@ extension PostgresRegistry {
             """
             WITH r AS MATERIALIZED (
                 SELECT d.id, x.k FROM unnest($1::text[]) WITH ORDINALITY x(name, k)
-                JOIN device d ON d.device_id = x.name ORDER BY d.id FOR NO KEY UPDATE OF d)
-            UPDATE device d SET
+                JOIN apus.device d ON d.device_id = x.name ORDER BY d.id FOR NO KEY UPDATE OF d)
+            UPDATE apus.device d SET
                 badge = CASE WHEN position($2::bytea IN d.badge_events) > 0 THEN \(badge)
                     ELSE least(\(badge) + 1, \(SubscriptionRules.badgeMaximum)) END,
                 badge_events = CASE WHEN position($2::bytea IN d.badge_events) > 0 THEN d.badge_events
@@ -92,7 +94,7 @@ extension PostgresRegistry {
         try SubscriptionRules.check(badge: badge)
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             let call = Call(
-                "UPDATE device SET badge = $2::bigint WHERE device_id = $1::text",
+                "UPDATE apus.device SET badge = $2::bigint WHERE device_id = $1::text",
                 [.text(deviceID), .integer(Int64(badge))])
             return try transaction.commit([call])[0].affectedCount > 0
         }
@@ -100,7 +102,7 @@ extension PostgresRegistry {
 
     /// The badge of a device.
     public func badge(of deviceID: String) throws(RegistryError) -> Int? {
-        let call = Call("SELECT \(Self.badge) FROM device d WHERE d.device_id = $1::text", [.text(deviceID)])
+        let call = Call("SELECT \(Self.badge) FROM apus.device d WHERE d.device_id = $1::text", [.text(deviceID)])
         return try ask([call])[0].first.map { Int($0.integer(0)) }
     }
 }

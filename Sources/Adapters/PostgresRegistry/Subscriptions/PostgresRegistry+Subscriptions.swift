@@ -79,7 +79,7 @@ extension PostgresRegistry: SubscriptionRegistry {
             guard let row = found.first else { return false }
             // One that has fired its only push was gone already, as far as anyone could see.
             let call = Call(
-                "DELETE FROM subscription WHERE id = $1::bigint RETURNING fired_event IS NULL",
+                "DELETE FROM apus.subscription WHERE id = $1::bigint RETURNING fired_event IS NULL",
                 [.integer(row.integer(1))])
             return try transaction.commit([call])[0].first?.integer(0) == 1
         }

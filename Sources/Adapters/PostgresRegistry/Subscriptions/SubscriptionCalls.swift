@@ -7,7 +7,7 @@ enum SubscriptionCalls {
     private static let wholeColumns = SubscriptionDecoder.wholeColumns(app: "a.name")
     private static let followedColumns = SubscriptionDecoder.followedColumns(app: "a.name")
     /// The joins that `a` and `o` come from.
-    private static let joins = "JOIN app a ON a.id = s.app LEFT JOIN device o ON o.id = s.device"
+    private static let joins = "JOIN apus.app a ON a.id = s.app LEFT JOIN apus.device o ON o.id = s.device"
 
     // MARK: Saving
 
@@ -16,7 +16,7 @@ enum SubscriptionCalls {
         Call(
             """
             SELECT r.k FROM unnest($1::text[], $2::text[]) WITH ORDINALITY r(device, app, k)
-            JOIN device d ON d.device_id = r.device AND d.app = (SELECT a.id FROM app a WHERE a.name = r.app)
+            JOIN apus.device d ON d.device_id = r.device AND d.app = (SELECT a.id FROM apus.app a WHERE a.name = r.app)
             ORDER BY d.id FOR SHARE OF d
             """, [.texts(keys.map(\.deviceID)), .texts(keys.map(\.app))])
     }
@@ -27,9 +27,9 @@ enum SubscriptionCalls {
     static func add(_ list: [RecordSubscription]) -> Call {
         Call(
             """
-            INSERT INTO subscription (app, user_id, device, subscription_id, \(stored.names()))
-            SELECT (SELECT a.id FROM app a WHERE a.name = r.app), r.owner_user,
-                (SELECT d.id FROM device d WHERE d.device_id = r.owner_device), r.subscription_id,
+            INSERT INTO apus.subscription (app, user_id, device, subscription_id, \(stored.names()))
+            SELECT (SELECT a.id FROM apus.app a WHERE a.name = r.app), r.owner_user,
+                (SELECT d.id FROM apus.device d WHERE d.device_id = r.owner_device), r.subscription_id,
                 \(stored.values(of: "r"))
             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], \(stored.arrays(from: 5))) WITH ORDINALITY
                 r(app, owner_user, owner_device, subscription_id, \(stored.names()), k)
@@ -41,7 +41,7 @@ enum SubscriptionCalls {
     static func renew(_ list: [(row: Int64, subscription: RecordSubscription)]) -> Call {
         Call(
             """
-            UPDATE subscription s
+            UPDATE apus.subscription s
             SET (\(stored.names()), fired_event, fired_at)
                 = (SELECT \(stored.values(of: "r")), NULL::bytea, NULL::bigint)
             FROM unnest($1::bigint[], \(stored.arrays(from: 2))) r(id, \(stored.names())) WHERE s.id = r.id
@@ -65,7 +65,7 @@ enum SubscriptionCalls {
         Call(
             """
             SELECT t.id, \(Schema.subscriptionBytes("t")), t.fired_event IS NOT NULL
-            FROM subscription t
+            FROM apus.subscription t
             WHERE t.id IN (SELECT s.id \(namedRows)) ORDER BY t.id FOR UPDATE
             """, names(keys))
     }
@@ -74,19 +74,20 @@ enum SubscriptionCalls {
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
             r(app, owner_user, owner_device, subscription_id, k)
         CROSS JOIN LATERAL (
-            SELECT x.id FROM subscription x WHERE x.user_id = r.owner_user
-                AND x.app = (SELECT a.id FROM app a WHERE a.name = r.app) AND x.subscription_id = r.subscription_id
+            SELECT x.id FROM apus.subscription x WHERE x.user_id = r.owner_user
+                AND x.app = (SELECT a.id FROM apus.app a WHERE a.name = r.app) AND x.subscription_id = r.subscription_id
             UNION ALL
-            SELECT x.id FROM subscription x
-            WHERE x.device = (SELECT d.id FROM device d WHERE d.device_id = r.owner_device)
-                AND x.app = (SELECT a.id FROM app a WHERE a.name = r.app) AND x.subscription_id = r.subscription_id) s
+            SELECT x.id FROM apus.subscription x
+            WHERE x.device = (SELECT d.id FROM apus.device d WHERE d.device_id = r.owner_device)
+                AND x.app = (SELECT a.id FROM apus.app a WHERE a.name = r.app)
+                AND x.subscription_id = r.subscription_id) s
         """
 
     /// Subscriptions by their keys, without those that have fired.
     static func named(_ keys: [SubscriptionKey]) -> Call {
         Call(
             """
-            SELECT \(wholeColumns) FROM (SELECT s.id \(namedRows)) x JOIN subscription s ON s.id = x.id \(joins)
+            SELECT \(wholeColumns) FROM (SELECT s.id \(namedRows)) x JOIN apus.subscription s ON s.id = x.id \(joins)
             WHERE s.fired_event IS NULL
             """, names(keys))
     }
@@ -96,7 +97,7 @@ enum SubscriptionCalls {
     /// Subscriptions by their rows, those included that have fired.
     static func subscriptions(_ rows: [Int64]) -> Call {
         Call(
-            "SELECT \(pushedColumns) FROM subscription s \(joins) WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id",
+            "SELECT \(pushedColumns) FROM apus.subscription s \(joins) WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id",
             [.integers(rows)])
     }
 
@@ -112,19 +113,20 @@ enum SubscriptionCalls {
             parameters.append(.text(value))
             conditions.append(condition("$\(parameters.count)::text"))
         }
-        require(filter.app) { "s.app = (SELECT x.id FROM app x WHERE x.name = \($0))" }
+        require(filter.app) { "s.app = (SELECT x.id FROM apus.app x WHERE x.name = \($0))" }
         // The operator keeps the planner from the index of types, which is not in this order.
         require(filter.recordType) { "s.record_type || '' = \($0)" }
         switch filter.owner {
         case .user(let name): require(name) { "s.user_id = \($0)" }
-        case .device(let name): require(name) { "s.device = (SELECT x.id FROM device x WHERE x.device_id = \($0))" }
+        case .device(let name):
+            require(name) { "s.device = (SELECT x.id FROM apus.device x WHERE x.device_id = \($0))" }
         case nil: break
         }
         // The few subscriptions of an owner are found first and then sorted; all others are walked in order.
         return Call(
             """
             WITH s AS \(filter.owner == nil ? "NOT " : "")MATERIALIZED (
-                SELECT * FROM subscription s WHERE \(conditions.joined(separator: " AND ")))
+                SELECT * FROM apus.subscription s WHERE \(conditions.joined(separator: " AND ")))
             SELECT \(wholeColumns), s.number FROM (
                 SELECT x.*, count(*) OVER () AS number, \(bytesBefore) AS bytes_before
                 FROM (SELECT * FROM s ORDER BY s.id LIMIT $2::bigint) x) s
@@ -138,8 +140,8 @@ enum SubscriptionCalls {
     static func counts(app: String?, after last: SubscriptionCount?, limit: Int) -> Call {
         Call(
             """
-            SELECT a.name, c.record_type, c.number FROM app a CROSS JOIN LATERAL (
-                SELECT s.record_type, count(*) AS number FROM subscription s
+            SELECT a.name, c.record_type, c.number FROM apus.app a CROSS JOIN LATERAL (
+                SELECT s.record_type, count(*) AS number FROM apus.subscription s
                 WHERE s.app + 0 = a.id AND s.fired_event IS NULL
                     AND ($2::text IS NULL OR (a.name, coalesce(s.record_type, '')) > ($2::text, $3::text))
                 GROUP BY s.record_type ORDER BY s.record_type NULLS FIRST LIMIT $4::bigint) c
@@ -162,8 +164,8 @@ enum SubscriptionCalls {
     static func logBounds(around position: Int64) -> Call {
         Call(
             """
-            SELECT (SELECT l.id FROM subscription_log l WHERE l.id <= $1::bigint + 1 ORDER BY l.id DESC LIMIT 1),
-                (SELECT l.id FROM subscription_log l ORDER BY l.id DESC LIMIT 1)
+            SELECT (SELECT l.id FROM apus.subscription_log l WHERE l.id <= $1::bigint + 1 ORDER BY l.id DESC LIMIT 1),
+                (SELECT l.id FROM apus.subscription_log l ORDER BY l.id DESC LIMIT 1)
             """, [.integer(min(max(position, 0), .max - 1))])
     }
 
@@ -172,9 +174,9 @@ enum SubscriptionCalls {
         Call(
             """
             SELECT \(followedColumns) FROM (
-                SELECT * FROM subscription s WHERE s.id > $1::bigint AND s.fired_event IS NULL
+                SELECT * FROM apus.subscription s WHERE s.id > $1::bigint AND s.fired_event IS NULL
                 ORDER BY s.id LIMIT $2::bigint) s
-            JOIN app a ON a.id = s.app ORDER BY s.id
+            JOIN apus.app a ON a.id = s.app ORDER BY s.id
             """, [.integer(row), .integer(Int64(limit))])
     }
 
@@ -184,8 +186,8 @@ enum SubscriptionCalls {
             """
             SELECT l.id, l.subscription, s.id IS NOT NULL AND s.fired_event IS NULL, \(followedColumns)
             FROM (
-                SELECT * FROM subscription_log l WHERE l.id > $1::bigint ORDER BY l.id LIMIT $2::bigint) l
-            LEFT JOIN subscription s ON s.id = l.subscription LEFT JOIN app a ON a.id = s.app
+                SELECT * FROM apus.subscription_log l WHERE l.id > $1::bigint ORDER BY l.id LIMIT $2::bigint) l
+            LEFT JOIN apus.subscription s ON s.id = l.subscription LEFT JOIN apus.app a ON a.id = s.app
             ORDER BY l.id
             """, [.integer(position), .integer(Int64(limit))])
     }
@@ -216,7 +218,7 @@ enum SubscriptionCalls {
         Call(
             """
             SELECT r.k, d.id, d.app, d.user_id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
-            JOIN device d ON d.device_id = r.name
+            JOIN apus.device d ON d.device_id = r.name
             """, [.texts(deviceIDs)])
     }
 
@@ -234,9 +236,9 @@ enum SubscriptionCalls {
                 r(user_id, device, app, first_row, below, k)
             CROSS JOIN LATERAL (
                 SELECT t.id FROM (
-                    SELECT t.id FROM subscription t WHERE t.user_id = r.user_id AND \(condition)
+                    SELECT t.id FROM apus.subscription t WHERE t.user_id = r.user_id AND \(condition)
                     UNION ALL
-                    SELECT t.id FROM subscription t WHERE t.device = r.device AND \(condition)
+                    SELECT t.id FROM apus.subscription t WHERE t.device = r.device AND \(condition)
                     OFFSET 0) t
                 WHERE t.id >= r.first_row AND t.id < r.below ORDER BY t.id LIMIT $6::bigint) t
             ORDER BY r.k, t.id
@@ -255,13 +257,13 @@ enum SubscriptionCalls {
             """
             SELECT r.request, r.element, d.id, \(Recipient.readColumns), a.name, s.id
             FROM \(probes)
-            JOIN subscription s ON s.id = r.subscription
-            JOIN app a ON a.id = s.app
+            JOIN apus.subscription s ON s.id = r.subscription
+            JOIN apus.app a ON a.id = s.app
             CROSS JOIN LATERAL (
-                (SELECT d.* FROM device d WHERE d.user_id = s.user_id AND d.app = s.app AND \(condition)
+                (SELECT d.* FROM apus.device d WHERE d.user_id = s.user_id AND d.app = s.app AND \(condition)
                     ORDER BY d.id \(limit))
                 UNION ALL
-                (SELECT d.* FROM device d WHERE d.id = s.device AND d.app = s.app AND \(condition))) d
+                (SELECT d.* FROM apus.device d WHERE d.id = s.device AND d.app = s.app AND \(condition))) d
             ORDER BY r.k, d.id
             """, parameters)
     }

@@ -46,7 +46,8 @@ struct CognitoError: Error, Hashable {
         case .notFound: self = .notFound(error.message)
         case .invalid: self = .invalidParameter(error.message)
         case .quotaExceeded: self = CognitoError(status: 400, name: "LimitExceededException", message: error.message)
-        case .unavailable, .readOnly, .corrupt, .newerSchema, .olderSchema, .failed: self = .internalError
+        case .unavailable: self = .ofStatus(503, "The registry is busy. Try again.")
+        case .readOnly, .corrupt, .newerSchema, .olderSchema, .failed: self = .internalError
         }
     }
 

@@ -119,11 +119,16 @@ public final class PrivatePostgreSQL: Sendable {
     /// - Throws: `PrivateServerFailure` with the server's message.
     @discardableResult
     public func run(_ sql: String, database: String) async throws -> String {
+        try await psql(sql, ["-h", folder, "-p", "\(port)", "-U", "apus", "-d", database])
+    }
+
+    /// Runs SQL at another address, for example that of a pooler before this server.
+    func run(_ sql: String, url: String) async throws -> String { try await psql(sql, [url]) }
+
+    private func psql(_ sql: String, _ address: [String]) async throws -> String {
         let result = try await SupervisedProcess.run(
-            [
-                "\(programsFolder)/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p",
-                "\(port)", "-U", "apus", "-d", database, "-c", sql,
-            ], environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": folder])
+            ["\(programsFolder)/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql] + address,
+            environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": folder])
         guard result.status == 0 else { throw PrivateServerFailure("psql failed: \(result.output)") }
         return String(result.output.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }

@@ -24,6 +24,8 @@ final class ServedStore {
     /// The file, if it is one.
     let path: String
     let token: String
+    /// The database of the shared server, if it is one.
+    let database: String
     private let folder: TemporaryFolder
     private let unlock: () throws -> (() -> Void)
 
@@ -46,6 +48,7 @@ final class ServedStore {
         let entry = APIToken(name: "t", digest: secret.digest, app: nil, permission: .write, createdAtMilliseconds: 1)
         switch kind {
         case .sqlite:
+            database = ""
             let registry = try SQLiteRegistry.open(
                 path: path, mode: .create, busyTimeoutMilliseconds: lockMilliseconds)
             try registry.saveToken(entry)
@@ -58,7 +61,8 @@ final class ServedStore {
             }
         case .postgres:
             let postgres = try await PrivatePostgreSQL.shared()
-            let url = postgres.url(database: try await postgres.makeDatabase())
+            database = try await postgres.makeDatabase()
+            let url = postgres.url(database: database)
             func open(_ mode: RegistryOpenMode, lockMilliseconds: Int) throws -> sending PostgresRegistry {
                 try PostgresRegistry.open(
                     url: url, mode: mode, callMilliseconds: 120_000, connectMilliseconds: 60_000,
@@ -73,7 +77,7 @@ final class ServedStore {
                     url: url, mode: .readWrite, callMilliseconds: 120_000, connectMilliseconds: 60_000)
                 // Who reads is not kept out.
                 try other.connection.execute(
-                    "BEGIN; LOCK TABLE device IN SHARE MODE", Deadline(milliseconds: 60_000))
+                    "BEGIN; LOCK TABLE apus.device IN SHARE MODE", Deadline(milliseconds: 60_000))
                 return { other.connection.close() }
             }
         }

@@ -139,6 +139,7 @@ enum ConnectionProbes {
         ConnectionProbe(name: "registry") {
             do throws(RegistryError) {
                 let registry: any Registry & SchemaRegistry
+                var postgres: PostgresRegistry?
                 switch configuration.registry {
                 case .sqlite(let path):
                     registry = try SQLiteRegistry.open(path: path, mode: .readOnly)
@@ -147,14 +148,17 @@ enum ConnectionProbes {
                             "\(path) cannot be written by this user; check its owner and mode", .noPermission)
                     }
                 case .postgres(let url):
-                    let postgres = try PostgresRegistry.open(url: url.revealed, mode: .readOnly)
-                    try postgres.requireWritable()
-                    registry = postgres
+                    let opened = try PostgresRegistry.open(url: url.revealed, mode: .readOnly)
+                    try opened.requireWritable()
+                    postgres = opened
+                    registry = opened
                 }
                 let count = try registry.deviceCount()
                 let text = "\(registry.location) has \(count) \(count == 1 ? "device" : "devices")"
                 // Access by others may be intended, and a migration may wait: a worker works nevertheless.
-                let warnings = [try registry.schemaWarning()].compactMap(\.self) + configuration.registry.modeWarnings
+                let warnings =
+                    [try registry.schemaWarning(), postgres?.poolerAdvice].compactMap(\.self)
+                    + configuration.registry.modeWarnings
                 return .ok(([text] + warnings).joined(separator: "\n"))
             } catch { return .failed("\(error)", error.code == .readOnly ? .noPermission : .unavailable) }
         }
