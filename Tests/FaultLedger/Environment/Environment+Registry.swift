@@ -29,16 +29,34 @@ extension Environment {
         return ((try? folder.read("calls")) ?? "").split(separator: "\n").count
     }
 
-    /// Puts a standby beside the database, and names both to the workers; for `prepare`.
-    func addStandby() async throws {
+    /// Puts a standby beside the database; for `prepare`.
+    @discardableResult
+    func startStandby() async throws -> PrivatePostgreSQL {
         let standby = try await database.startStandby()
         state.withLock { $0.standby = standby }
         atEnd { standby.stop() }
+        return standby
+    }
+
+    /// Puts a standby beside the database, and names both to the workers; for `prepare`.
+    func addStandby() async throws {
+        let standby = try await startStandby()
         let port = try database.port
         addresses.registryURL =
             addresses.registryURL.replacing(":\(port)/", with: ":\(port),127.0.0.1:\(standby.port)/")
-            + "?target_session_attrs=read-write"
     }
+
+    /// Puts a pooler between the workers and the database; for `prepare`.
+    func putPooler(_ mode: PrivatePgBouncer.Mode) async throws {
+        let pooler = try await PrivatePgBouncer.start(before: database, mode: mode, sessions: 30)
+        state.withLock { $0.pooler = pooler }
+        atEnd { pooler.stop() }
+        addresses.registryURL =
+            addresses.registryURL.replacing(":\(try database.port)/", with: ":\(pooler.port)/")
+    }
+
+    /// The pooler before the database.
+    var pooler: PrivatePgBouncer { get throws { try part("pooler", \.pooler) } }
 
     /// The standby of the database.
     var standby: PrivatePostgreSQL { get throws { try part("standby", \.standby) } }

@@ -29,6 +29,7 @@ final class Environment: Sendable {
         var database: PrivatePostgreSQL?
         var proxies: [ProxyTarget: FaultProxy] = [:]
         var standby: PrivatePostgreSQL?
+        var pooler: PrivatePgBouncer?
         var workerEnvironment: [String: String] = [:]
         var services: [ServiceKind: StagedService] = [:]
         var publisher: LoadPublisher<Workload>?

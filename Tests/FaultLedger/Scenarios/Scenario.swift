@@ -120,7 +120,7 @@ struct Scenario: Sendable {
     /// Faults of the registry.
     static let registry: [Scenario] = [
         .registryLocked, .registryFull, .registryBroken, .databaseKilled, .databaseFailedOver, .databaseHanging,
-        .databaseSlow, .databaseLate, .databaseCutOff,
+        .databaseSlow, .databaseLate, .databaseCutOff, .databaseMoved, .pooledByTransaction, .pooledBySession,
     ]
 
     /// Faults of APNs, as the simulator has them.
