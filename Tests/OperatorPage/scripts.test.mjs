@@ -192,6 +192,7 @@ test("What needs a person is told once for all workers that have it", () => {
     const check = { name: "apns", ok: false, reason: "key refused" };
     const away = { name: "apns", ok: false, onlyDegrades: true, reason: "APNs is away" };
     const paused = { name: "paused", ok: false, onlyDegrades: true, reason: "an operator has paused all apps" };
+    const services = { name: "services", ok: false, onlyDegrades: true, reason: "chat: APNs answers no push" };
     const worker = (id, state, readiness = []) => ({ id, kind: "worker", state, readiness });
     const now = {
         problems: ["RabbitMQ does not answer."], pauses: [{ reason: "update", user: "mei" }, { app: "chat" }],
@@ -200,7 +201,7 @@ test("What needs a person is told once for all workers that have it", () => {
             { name: "chat", state: "ok" },
         ],
         workers: [worker("a", "failing", [check]), worker("b", "failing", [check]), worker("c", "stale"),
-            worker("d", "ready", [away, paused])],
+            worker("d", "ready", [away, paused, services])],
         deadLetters: { waiting: 1 },
     };
     assert.deepEqual(findings(now).map(({ text }) => text), [

@@ -82,6 +82,18 @@ def answers(app, status, reason, probability=1):
     return fault
 
 
+def misbehaves(app, rate=10, **faults):
+    """The simulator of an app does something else than answer in this way, under such a load of `mail`."""
+    @contextmanager
+    def fault(stage, _):
+        stage.load.mail_rate = rate
+        stage.simulators[app].inject(**faults)
+        yield
+        stage.simulators[app].inject(clear=True)
+        stage.load.mail_rate = 10
+    return fault
+
+
 def deleted_queues(names, throttling=False):
     """Somebody deletes queues of Apus; afterwards `apus topology apply` makes them anew."""
     @contextmanager
@@ -187,6 +199,13 @@ FAULTS = [
     (("ApusRegistryFailing",), {"check": "registry"}, missing_registry),
     (("ApusFreshnessBurnsFast", "ApusFreshnessBurnsSlowly", "ApusFreshnessErodes"), {}, late_backlog),
     (("ApusPoolExhausted",), {"app": "mail"}, few_streams),
+    (("ApusAppSlow",), {"app": "mail"}, misbehaves("mail", rate=60, fault="delay", ms=8000)),
+    (("ApusServiceSilent",), {"app": "mail"}, misbehaves("mail", fault="silence")),
+    (("ApusPushesRetried",), {"app": "mail"}, answers("mail", 429, "TooManyRequests")),
+    # The devices registered again since then, so none is removed.
+    (("ApusTokensDying",), {"app": "mail"}, misbehaves(
+        "mail", fault="answer", status=410, reason="Unregistered", timestamp=1_000, probability=0.5)),
+    (("ApusRegistryAPIErrors",), {}, missing_registry),
     (("ApusKeyRefused",), {"app": "mail"}, answers("mail", 403, "InvalidProviderToken")),
     (("ApusAppPaused",), {"app": "chat"}, paused_app),
     (("ApusTokensInDoubt",), {"app": "chat"}, answers("chat", 400, "BadDeviceToken")),

@@ -52,7 +52,7 @@ struct Apus {
     static var root: CommandNode {
         .group(
             name: "apus",
-            summary: "carries change events from RabbitMQ to devices, through Apple's push service",
+            summary: "carries change events from RabbitMQ to devices, through APNs, FCM, ADM and Web Push",
             discussion: """
                 To begin: 'apus init' writes a configuration, 'apus topology apply' creates the
                 queues, 'apus device add' registers a device, 'apus check --connect' tries

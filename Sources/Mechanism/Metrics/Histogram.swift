@@ -24,8 +24,8 @@ public final class Histogram: Sendable {
         buckets = (0...boundsSeconds.count).map { _ in HistogramBucket() }
     }
 
-    /// Counts one duration, in nanoseconds.
-    public func observe(nanoseconds: UInt64) { _ = count(nanoseconds) }
+    /// Counts a duration in nanoseconds, once or as often as it was observed.
+    public func observe(nanoseconds: UInt64, count times: Int = 1) { _ = count(nanoseconds, times: times) }
 
     /// Counts one duration, and keeps it as the exemplar of its bucket if the last one is older than a second.
     ///
@@ -45,15 +45,15 @@ public final class Histogram: Sendable {
                 identifier: identifier, trace: trace, nanoseconds: nanoseconds, milliseconds: milliseconds))
     }
 
-    /// Counts one duration.
+    /// Counts a duration so many times.
     ///
     /// - Returns: the index of its bucket; a bucket that is returned itself is retained, which costs as much as
     ///   counting.
-    private func count(_ nanoseconds: UInt64) -> Int {
+    private func count(_ nanoseconds: UInt64, times: Int = 1) -> Int {
         var index = 0
         while index < boundsNanoseconds.count, nanoseconds > boundsNanoseconds[index] { index += 1 }
-        buckets[index].count.wrappingAdd(1, ordering: .relaxed)
-        sumNanoseconds.wrappingAdd(nanoseconds, ordering: .relaxed)
+        buckets[index].count.wrappingAdd(times, ordering: .relaxed)
+        sumNanoseconds.wrappingAdd(nanoseconds &* UInt64(times), ordering: .relaxed)
         return index
     }
 

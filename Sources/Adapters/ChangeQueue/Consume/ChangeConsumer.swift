@@ -100,7 +100,7 @@ struct ConsumerMetrics {
             "apus_deliveries_unacknowledged", help: "Deliveries that this process holds unacknowledged.")
         paused = registry.gauge(
             "apus_consumer_paused",
-            help: "1 while the worker consumes nothing, because APNs cannot be reached or all apps are paused.")
+            help: "1 while the worker consumes nothing, because no push service can be reached or all apps are paused.")
     }
 
     func paused(_ isPaused: Bool) { paused.set(isPaused ? 1 : 0) }

@@ -32,7 +32,7 @@ extension PageAPI {
     private static let lettersSearched = 2_000
 
     private static let pushesNotKept =
-        "Apus keeps no record of single pushes: what was accepted by APNs leaves counters only. The log at the level "
+        "Apus keeps no record of single pushes: what a service accepted leaves counters only. The log at the level "
         + "debug has one line for each event."
     private static let eventsNotKept =
         "Events that were served leave nothing behind; they are in RabbitMQ until then, and in the dead letters if "
@@ -79,8 +79,8 @@ extension PageAPI {
         findings.notKept = [pushesNotKept]
         if findings.devices?.isEmpty == true {
             findings.notKept.append(
-                "Whether the device was ever registered: a device that was removed, or whose token APNs called dead, "
-                    + "leaves nothing behind.")
+                "Whether the device was ever registered: a device that was removed, or whose token its push service "
+                    + "called dead, leaves nothing behind.")
         }
         return findings
     }

@@ -129,7 +129,7 @@ export class NowView {
         const columns = [
             { label: "Process" }, { label: "State" }, { label: "Data from" }, { label: "Accepted/s", isNumber: true },
             { label: "Lag p99", isNumber: true }, { label: "In flight", isNumber: true },
-            { label: "Unsettled", isNumber: true }, { label: "Connections to APNs" }, { label: "Version" },
+            { label: "Unsettled", isNumber: true }, { label: "Connections" }, { label: "Version" },
             { label: "Running for" },
         ];
         const rows = (this.now.workers ?? []).map((worker) => {

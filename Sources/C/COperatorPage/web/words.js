@@ -104,13 +104,14 @@ export function findings(now) {
     return [...found.filter(({ kind }) => kind === "bad"), ...found.filter(({ kind }) => kind !== "bad")];
 }
 
-/// What makes processes unready or degrades them, and which: many have the same cause. Pauses are told by themselves.
+/// What makes processes unready or degrades them, and which: many have the same cause. Pauses and the apps whose
+/// services are in trouble are told by themselves.
 function failedChecks(workers) {
     const failed = new Map();
     for (const { id, state, readiness = [] } of workers) {
         if (state === "stale") continue;
         for (const { name, ok, onlyDegrades, reason } of readiness) {
-            if (ok || name === "paused") continue;
+            if (ok || name === "paused" || name === "services") continue;
             const trouble = `${onlyDegrades ? "Degraded" : "Not ready"}, ${name}: ${reason ?? "no reason is given"}`;
             failed.set(trouble, [...(failed.get(trouble) ?? []), id]);
         }

@@ -10,7 +10,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case data = 65
     /// An input file is missing or cannot be read.
     case noInput = 66
-    /// Something that was needed cannot be reached: the broker, APNs, the registry.
+    /// Something that was needed cannot be reached: the broker, a push service, the registry.
     case unavailable = 69
     /// A fault in Apus itself.
     case software = 70
@@ -33,7 +33,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .usage: "the command line is invalid"
         case .data: "some input data is invalid"
         case .noInput: "an input file is missing or cannot be read"
-        case .unavailable: "the broker, the registry or APNs cannot be reached"
+        case .unavailable: "the broker, the registry or a push service cannot be reached"
         case .software: "an internal error"
         case .cannotCreate: "an output file cannot be created"
         case .inputOutput: "reading or writing failed"

@@ -17,7 +17,8 @@ struct HealthcheckCommand: Command {
 
             /livez fails if the process hangs, so it has to be started again. /readyz fails if
             the worker cannot work: without RabbitMQ, its queues, the registry, or an accepted
-            key. While APNs cannot be reached, it says 'degraded' and does not fail.
+            key. While a push service cannot be reached or serves an app badly, it says
+            'degraded' and does not fail.
             """,
         examples: [
             .init("apus healthcheck", "Succeeds if the process works."),

@@ -33,6 +33,9 @@ public enum Disposition: Hashable, Sendable {
             }
         }
 
+        /// Whether the push service failed for now, apart from the app's key and tokens.
+        public var blamesService: Bool { consumesAttempt || self == .quotaExceeded }
+
         /// Whether only the way to the push service or an operator is to blame, so that the wait does not count as age
         /// either.
         public var isOutage: Bool { self == .unreachable || self == .congested || self == .paused }

@@ -34,17 +34,23 @@ public struct DispatchActions: Sendable {
         }
     }
 
-    /// A push that is sent for the first time.
-    public struct FirstAttempt: Sendable {
-        /// The push.
-        public let apnsID: APNsIdentifier
-        /// How long ago its event was published, in milliseconds.
-        public let lagMilliseconds: Int64
+    /// How late pushes are: from the publication of their event until the push service accepted them.
+    ///
+    /// Pushes that have to be retried are at least as late as their next attempt, and expired ones as their expiration.
+    /// So each attempt tells of a push that is not accepted once more, with a lag that grows.
+    public struct Lag: Sendable {
+        /// The lag in milliseconds; never negative.
+        public let milliseconds: Int64
+        /// How many pushes of the event have it.
+        public let count: Int
+        /// The push, if the service accepted it.
+        public let apnsID: APNsIdentifier?
 
         /// Creates one.
-        public init(apnsID: APNsIdentifier, lagMilliseconds: Int64) {
+        public init(milliseconds: Int64, count: Int = 1, apnsID: APNsIdentifier? = nil) {
+            self.milliseconds = milliseconds
+            self.count = count
             self.apnsID = apnsID
-            self.lagMilliseconds = lagMilliseconds
         }
     }
 
@@ -86,8 +92,8 @@ public struct DispatchActions: Sendable {
     public var told: [(deviceID: String, announcement: DatasetAnnouncement)] = []
     /// Tokens to prune.
     public var deadTokens: [DeadToken] = []
-    /// The pushes sent for the first time.
-    public var firstAttempts: [FirstAttempt] = []
+    /// How late pushes are that were accepted, have to be retried, or have expired.
+    public var lags: [Lag] = []
     /// The attempts of pushes of recorded events that have ended, each with the delivery.
     public var attempts: [(tag: DeliveryTag, attempt: PushAttempt)] = []
     /// The copies of recorded events that were published.
@@ -107,7 +113,7 @@ public struct DispatchActions: Sendable {
         sends.isEmpty && publishes.isEmpty && publishesToRepeat.isEmpty && settles.isEmpty
             && rejections.isEmpty && chunksRejected.isEmpty && plansRejected.isEmpty
             && chunkPagesEnded.isEmpty && chunksConfirmed.isEmpty && datasetsSettled.isEmpty && told.isEmpty
-            && deadTokens.isEmpty && firstAttempts.isEmpty && notices.isEmpty
+            && deadTokens.isEmpty && lags.isEmpty && notices.isEmpty
             && attempts.isEmpty && copies.isEmpty && outcomesPublished == 0 && outcomesDropped == 0
     }
 
@@ -125,7 +131,7 @@ public struct DispatchActions: Sendable {
         datasetsSettled.removeAll(keepingCapacity: true)
         told.removeAll(keepingCapacity: true)
         deadTokens.removeAll(keepingCapacity: true)
-        firstAttempts.removeAll(keepingCapacity: true)
+        lags.removeAll(keepingCapacity: true)
         notices.removeAll(keepingCapacity: true)
         attempts.removeAll(keepingCapacity: true)
         copies.removeAll(keepingCapacity: true)

@@ -84,6 +84,9 @@ public final class DispatchJob: Sendable {
             coalesced: isFirst ? coalesced : [])
     }
 
+    /// How late its pushes are at a moment, in milliseconds: since the change, or since a worker first saw the event.
+    func lag(at moment: WallTime) -> Int64 { max(0, moment - (changed ?? retryState.published)) }
+
     /// The name of a device in a requeued copy, with its subscription if it has one.
     func retryName(of device: Int) -> String {
         let deviceID = devices[device].deviceID

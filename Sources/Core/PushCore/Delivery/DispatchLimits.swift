@@ -31,7 +31,9 @@ public struct DispatchLimits: Hashable, Sendable {
     public var ambiguousSendsPerAttemptMaximum = 2
     /// The most devices named in one requeued message, so that its headers stay within a frame of 128 KiB.
     public var devicesPerRequeuedMessageMaximum = 200
-
+    /// How long a push service may answer no push of an app before it is reported as silent, in milliseconds: the time
+    /// that one push has to be answered.
+    public var answerPatienceMilliseconds: Int64 = 20_000
     /// How long outcomes that the broker refuses are published again, in milliseconds; then they are dropped.
     public var outcomePatienceMilliseconds: Int64 = 10_000
 

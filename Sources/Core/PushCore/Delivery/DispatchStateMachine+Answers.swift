@@ -38,9 +38,13 @@ extension DispatchStateMachine {
         // A push that was answered twice has ended with the first answer.
         guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
-        if case .answered = result.outcome { health.pushWasAnswered(app: app, at: latest.monotonic) }
+        if case .answered = result.outcome {
+            health.pushWasAnswered(app: app, at: latest.monotonic)
+            if push.asksService { health.services.pushWasAnswered(app: app, at: latest.monotonic) }
+        }
         guard push.job != Push.abandoned else {
             pushes.remove(result.identifier)
+            if push.asksService { health.services.pushEnded(app: app, at: latest.monotonic) }
             sendQueues[Self.sendQueueIndex(of: .interactive)].pushEnded(app: app)
             // The job has ended without this push, but APNs has accepted it: the device was told.
             let told = announcementsOfAbandonedPushes.removeValue(forKey: result.identifier)
@@ -50,8 +54,7 @@ extension DispatchStateMachine {
         let work = work(of: push.job)
         let disposition = Disposition(result.outcome, of: work.renderings[push.rendering].app.service)
         let trace = noteAttempt(push, work, result, disposition, into: &actions)
-        let asksService = asksService(push.device, work)
-        if asksService {
+        if push.asksService {
             noteKey(result.outcome, disposition, app: app)
             if work.deliveryClass == .bulk, case .answered = result.outcome {
                 bulkWindow.pushEnded(
@@ -60,13 +63,16 @@ extension DispatchStateMachine {
         }
         // There may be nowhere to send it; then it waits in a queue rather than here.
         let route = route(of: push.device, push.rendering, work)
-        if health.maySendAgain(app: app, route: route, asksService: asksService), mayResend(disposition, &push, work) {
+        if health.maySendAgain(app: app, route: route, asksService: push.asksService),
+            mayResend(disposition, &push, work)
+        {
             push.sent = latest.monotonic
             pushes.modify(result.identifier) { $0 = push }
             actions.sends.append(request(result.identifier, push, work))
             return (push, trace)
         }
         pushes.remove(result.identifier)
+        if push.asksService { health.services.pushEnded(app: app, at: latest.monotonic) }
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushEnded(app: app)
         let ending = settle(disposition, result.outcome, push, work, into: &actions)
         noteExplanation(disposition, result.outcome, push, work, into: &actions)
@@ -153,6 +159,7 @@ extension DispatchStateMachine {
         case .accepted:
             noteGoodToken(push, work)
             end(app: app) { $0.accepted += 1 }
+            actions.lags.append(.init(milliseconds: work.lag(at: latest.wall), apnsID: push.apnsID))
             if let announcement = work.announcement {
                 actions.told.append((work.devices[device].deviceID, announcement))
             }
@@ -237,6 +244,7 @@ extension DispatchStateMachine {
             work.expiresImmediately
             ? .expired
             : policy.decide(cause, retryAfterSeconds: afterSeconds, retryState: work.retryState, at: latest.wall)
+        if cause.blamesService { health.services.pushFailed(app: app, cause) }
         switch decision {
         case .retry(let delay):
             let attempt = work.retryState.attempt + (cause.consumesAttempt ? 1 : 0)

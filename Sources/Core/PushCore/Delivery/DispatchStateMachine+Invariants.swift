@@ -6,6 +6,8 @@ extension DispatchStateMachine {
         var copiesOfJob: [UInt64: Int] = [:]
         /// By delivery class and app.
         var pushesOut: [[Int]]
+        /// Those that a push service answers, by app.
+        var pushesAtServices: [Int]
         var devicesWaiting = [0, 0]
         var deliveriesOfApp: [Int]
         /// Pushes that were matched and have not ended, over all apps.
@@ -21,6 +23,7 @@ extension DispatchStateMachine {
         var broken: [String] = []
         var tally = Tally(
             pushesOut: sendQueues.map { $0.pushesOutByFlow.map { _ in 0 } },
+            pushesAtServices: health.services.pushesOutByApp.map { _ in 0 },
             deliveriesOfApp: health.unsettledDeliveriesByApp.map { _ in 0 })
         countPushes(&tally, &broken)
         countCopies(&tally, &broken)
@@ -41,6 +44,7 @@ extension DispatchStateMachine {
 
     private func countPushes(_ tally: inout Tally, _ broken: inout [String]) {
         pushes.forEach { number, push in
+            if push.asksService { tally.pushesAtServices[push.app] += 1 }
             guard push.job != Push.abandoned else {
                 tally.pushesOut[Self.sendQueueIndex(of: .interactive)][push.app] += 1
                 return
@@ -113,6 +117,10 @@ extension DispatchStateMachine {
         let inFlight = ledgers.reduce(0) { $0 + $1.inFlight }
         if inFlight != tally.pushesInFlight {
             broken.append("\(inFlight) pushes are in flight by the ledgers, and \(tally.pushesInFlight) by the tables")
+        }
+        let pushesAtServices = health.services.pushesOutByApp
+        if pushesAtServices != tally.pushesAtServices {
+            broken.append("\(pushesAtServices) pushes are at the services, not \(tally.pushesAtServices)")
         }
         let deliveries = health.unsettledDeliveriesByApp
         if deliveries != tally.deliveriesOfApp {

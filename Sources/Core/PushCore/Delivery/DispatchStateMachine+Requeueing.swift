@@ -48,6 +48,7 @@ extension DispatchStateMachine {
             case .retry: ledgers[index].requeuedForRetry += pushes
             case .deadLetter:
                 ledgers[index].deadLettered += pushes
+                if pushes == 0 { eventsDeadLettered += 1 }
                 actions.notices.append(
                     .deadLettered(publish.message.message, reason: publish.reason, detail: publish.detail))
             case .fanOut: break
@@ -73,6 +74,7 @@ extension DispatchStateMachine {
             let index = app ?? ledgers.count - 1
             leave(pushes, index)
             ledgers[index].deadLettered += pushes
+            if pushes == 0 { eventsDeadLettered += 1 }
             if case .retry = destination { retriesRejected(publish, into: &actions) }
             copyEnded(of: publish.job, rejection: detail, into: &actions)
         }
@@ -201,20 +203,38 @@ extension DispatchStateMachine {
 
     /// Requeues the failures of a job when its last push has ended, and settles it when nothing is left.
     mutating func jobAdvanced(_ number: UInt64, into actions: inout DispatchActions) {
-        let ended = jobs.modify(number) { job -> (failures: [Failure], pushes: [EndedPush])? in
+        let ended = jobs.modify(number) { job -> (failures: [Failure], pushes: [EndedPush], expiredCount: Int)? in
             guard job.isSent else { return nil }
             defer {
                 job.failures = []
                 job.endedPushes = []
+                job.expiredCount = 0
             }
-            return (job.failures, job.endedPushes)
+            return (job.failures, job.endedPushes, job.expiredCount)
         }
         guard let ended else { return }
-        for failure in ended.failures { requeue(failure, of: number, into: &actions) }
+        for failure in ended.failures {
+            requeue(failure, of: number, into: &actions)
+            noteLag(of: failure, work(of: number), into: &actions)
+        }
+        if ended.expiredCount > 0 {
+            let work = work(of: number)
+            let end = max(latest.wall, work.retryState.expiresAt ?? latest.wall)
+            actions.lags.append(.init(milliseconds: work.lag(at: end), count: ended.expiredCount))
+        }
         if !ended.pushes.isEmpty, let event = work(of: number).event {
             publishOutcomes(of: ended.pushes, event, job: number, into: &actions)
         }
         if jobs.modify(number, { $0.publishesOut == 0 }) { settle(jobs.remove(number), into: &actions) }
+    }
+
+    /// Pushes that wait for a retry are late, however soon they were tried; but not if an operator wants them to wait.
+    private func noteLag(of failure: Failure, _ work: DispatchJob, into actions: inout DispatchActions) {
+        guard case .retry(let delay) = failure.destination, !work.devices.isEmpty,
+            failure.reason != Disposition.RetryCause.paused.rawValue
+        else { return }
+        let next = latest.wall.advanced(byMilliseconds: delay)
+        actions.lags.append(.init(milliseconds: work.lag(at: next), count: failure.deviceIDs.count))
     }
 
     private mutating func settle(_ job: Job, into actions: inout DispatchActions) {

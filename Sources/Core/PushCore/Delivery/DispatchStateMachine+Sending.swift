@@ -7,6 +7,7 @@ extension DispatchStateMachine {
     public mutating func sendWaiting(at now: Moment, into actions: inout DispatchActions) {
         latest = now
         health.look(devicesWaiting: interactiveQueue.devicesWaitingByFlow, at: now.monotonic)
+        health.lookAtServices(ledgers, at: now.monotonic)
         abandonOverduePushes(into: &actions)
         sendWaiting(.interactive, window: limits.pushesInFlightMaximum, into: &actions)
         sendWaitingFanOuts(into: &actions)
@@ -27,22 +28,19 @@ extension DispatchStateMachine {
             end(app: app) { $0.expired += 1 }
             return .expired
         }
+        let asksService = asksService(device, work)
         let verdict = health.verdict(
-            app: app, route: route(of: device, rendering, work), asksService: asksService(device, work),
-            at: latest.monotonic)
+            app: app, route: route(of: device, rendering, work), asksService: asksService, at: latest.monotonic)
         if let cause = verdict { return retry(device, work, app: app, cause) }
         let subscription = work.assignments.isEmpty ? 0 : work.assignments[device].subscription
         let push = Push(
             job: number, device: device, rendering: rendering, app: app,
             apnsID: work.identity.apnsID(for: work.devices[device].token, subscription: subscription),
-            sent: latest.monotonic)
+            sent: latest.monotonic, asksService: asksService)
         let identifier = pushes.insert { _ in push }
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushWentOut(app: app)
+        if asksService { health.services.pushWentOut(app: app, at: latest.monotonic) }
         actions.sends.append(request(identifier, push, work))
-        if let changed = work.changed, !work.retryState.isRequeuedCopy {
-            actions.firstAttempts.append(
-                .init(apnsID: push.apnsID, lagMilliseconds: max(0, latest.wall - changed)))
-        }
         return nil
     }
 

@@ -28,6 +28,8 @@ public struct DispatchStateMachine: Sendable {
         var pushesOut = 0
         var publishesOut = 0
         var failures: [Failure] = []
+        /// How many of its pushes have expired.
+        var expiredCount = 0
         /// The pushes that have ended, as far as the backend wants to hear of them; published with the last of them.
         var endedPushes: [EndedPush] = []
         /// The tokens that are dead, as far as the backend wants to hear of them; removed when it has been told.
@@ -53,7 +55,11 @@ public struct DispatchStateMachine: Sendable {
         mutating func ended(
             _ device: Int, _ ending: PushEnding, push: Push? = nil, rendering: Int?, at now: WallTime
         ) {
-            if case .failed(let failure) = ending { failed(device, failure) }
+            switch ending {
+            case .failed(let failure): failed(device, failure)
+            case .expired: expiredCount += 1
+            case .accepted, .tokenDead: break
+            }
             guard let rendering, let kind = ending.kind,
                 work.renderings[rendering].app.outcomes.contains(kind.selection)
             else { return }
@@ -152,6 +158,8 @@ public struct DispatchStateMachine: Sendable {
         var app: Int
         var apnsID: APNsIdentifier
         var sent: MonotonicTime
+        /// Whether the push service answers it, and not the registry.
+        var asksService: Bool
         var sends = 1
         var ambiguousSends = 0
     }
@@ -203,6 +211,8 @@ public struct DispatchStateMachine: Sendable {
     public internal(set) var health: AppHealth
     /// The outcomes of the pushes, by app; the last entry is for devices whose app is not configured.
     public internal(set) var ledgers: [PushCounts]
+    /// How many messages became dead letters before any push was made of them: whole events, which no ledger has.
+    public internal(set) var eventsDeadLettered = 0
 
     /// Creates a machine without work.
     ///

@@ -11,6 +11,7 @@ public import Notifications
 /// | most tokens are called bad | answers (`TokenRejectionMonitor`) | none is pruned, and their pushes are requeued |
 /// | an app is slow | when deliveries end (`AppBacklog`) | its excess is deferred, and its hanging pushes abandoned |
 /// | a fan-out hangs | no answer for the patience | chunks of it that have not begun are requeued |
+/// | a service is silent, retries most pushes, or finds many tokens dead | answers (`ServiceHealth`) | it is told |
 ///
 /// An app that uses several push services counts as several apps here: an `app` is the index of an `AppRoute`.
 ///
@@ -31,6 +32,10 @@ public struct AppHealth: Sendable {
         case reachable(route: Int)
         /// The pushes of this app hardly end, and it has more than its share of deliveries.
         case slow(app: Int)
+        /// The push service serves this app badly from now on.
+        case failing(app: Int, ServiceTrouble)
+        /// The push service does not serve this app badly in this way any more.
+        case recovered(app: Int, ServiceTrouble)
     }
 
     /// Kinds of trouble of one app; they may come together.
@@ -43,6 +48,12 @@ public struct AppHealth: Sendable {
         public static let slow = Self(rawValue: 4)
         /// An operator has paused it.
         public static let paused = Self(rawValue: 8)
+        /// The push service answers none of its pushes.
+        public static let silent = Self(rawValue: 16)
+        /// Most of its pushes have to be retried.
+        public static let retried = Self(rawValue: 32)
+        /// Unusually many of its tokens are dead.
+        public static let deadTokens = Self(rawValue: 64)
 
         /// A bit for each kind.
         public let rawValue: UInt8
@@ -74,6 +85,8 @@ public struct AppHealth: Sendable {
     private let devicesWaitingMaximum: Int
     private var apps: [App]
     private var routes = ReachableRoutes()
+    /// How the push services serve the apps.
+    public internal(set) var services: ServiceHealth
     /// How many deliveries of all apps have ended.
     private var deliveriesEnded = 0
     /// When all pushes were last searched for overdue ones.
@@ -91,6 +104,7 @@ public struct AppHealth: Sendable {
     ///   - limits: the bounds, from which an app's share follows.
     public init(appCount: Int, limits: DispatchLimits) {
         apps = Array(repeating: App(), count: appCount)
+        services = ServiceHealth(appCount: appCount, patienceMilliseconds: limits.answerPatienceMilliseconds)
         unsettledDeliveriesMaximum = limits.unsettledDeliveriesMaximum
         devicesWaitingMaximum = limits.devicesWaitingMaximum
     }
@@ -191,6 +205,17 @@ public struct AppHealth: Sendable {
         return verdict
     }
 
+    /// Looks how the push services serve the apps, at most once a second.
+    ///
+    /// - Parameters:
+    ///   - counts: what became of the pushes, by app.
+    ///   - now: when it is.
+    public mutating func lookAtServices(_ counts: [PushCounts], at now: MonotonicTime) {
+        services.look(counts, at: now) { app, trouble, isIn in
+            notices.append(isIn ? .failing(app: app, trouble) : .recovered(app: app, trouble))
+        }
+    }
+
     // MARK: State
 
     /// Whether no push for any app could reach the push service, as far as is known.
@@ -210,7 +235,7 @@ public struct AppHealth: Sendable {
 
     /// The kinds of trouble that an app is in at this moment, besides routes that lead nowhere.
     public func troubles(of app: Int) -> Troubles {
-        var troubles: Troubles = []
+        var troubles = services.troubles(of: app)
         if isKeyRefused(app: app) { troubles.insert(.keyRefused) }
         if apps[app].tokenMonitors.isAnyInDoubt { troubles.insert(.tokensInDoubt) }
         if isSlow(app: app) { troubles.insert(.slow) }

@@ -25,7 +25,7 @@ public struct DeploymentStatus: Sendable {
         public var endMilliseconds: Int64
         /// The pushes.
         public var counts = PushCounts()
-        /// The first attempts by lag.
+        /// The pushes by lag.
         public var lag = LagHistogram()
     }
 

@@ -22,7 +22,7 @@ public struct StatusRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - status: the status with the totals of its apps.
-    ///   - lagCounts: how many first attempts fell into each bucket of the lag since the start.
+    ///   - lagCounts: how many pushes fell into each bucket of the lag since the start.
     ///   - nowMilliseconds: when it is.
     public mutating func record(_ status: inout WorkerStatus, lagCounts: [Int], nowMilliseconds: Int64) {
         let interval = WorkerReportRules.intervalMilliseconds

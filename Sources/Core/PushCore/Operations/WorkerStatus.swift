@@ -37,9 +37,9 @@ public struct WorkerStatus: Hashable, Sendable {
         public var totals = PushCounts()
         /// Its pushes in the last samples (`WorkerStatus.recentSamplesCount`).
         public var recent = PushCounts()
-        /// Its open connections to APNs.
+        /// Its open connections to the push service.
         public var openConnections = 0
-        /// Its pushes that APNs has not answered yet.
+        /// Its pushes that the service has not answered yet.
         public var openStreams = 0
 
         /// Creates an app without pushes.
@@ -52,7 +52,7 @@ public struct WorkerStatus: Hashable, Sendable {
         public var endMilliseconds: Int64
         /// The pushes of all apps.
         public var counts: PushCounts
-        /// How many first attempts fell into each bucket of the lag (`lagBoundsSeconds`), and above the last.
+        /// How many pushes fell into each bucket of the lag (`lagBoundsSeconds`), and above the last.
         public var lagCounts: [Int]
 
         /// Creates a sample.

@@ -314,6 +314,7 @@ public struct PipelineMachine {
             next = min(next ?? due, due)
         }
         if dispatch.isBulkPaced { atLatest(afterMilliseconds: Self.paceMilliseconds) }
+        if dispatch.health.services.isWatching { atLatest(afterMilliseconds: ServiceHealth.lookMilliseconds) }
         if dispatch.health.isWatching { atLatest(afterMilliseconds: Self.healthLookMilliseconds) }
         nextTick = next
     }

@@ -5,7 +5,7 @@ extension Configuration {
         ///
         /// `worker.drain_timeout`, default `30s`.
         public var drainTimeout: TimeSpan
-        /// How long APNs may take to answer one push, 1 s to 5 min.
+        /// How long a push service may take to answer one push, 1 s to 5 min.
         ///
         /// `worker.push_timeout`, default `20s`.
         public var pushTimeout: TimeSpan

@@ -63,8 +63,8 @@ extension ConfigurationKey {
         section: "registry", name: "public_url", kind: .string, standard: .string(""),
         summary: "The URL of the API for its clients, for example https://HOST.",
         details: """
-            Clients without APNs fetch their notifications below this URL. Without it 'tokens/create' is refused, \
-            unless the API listens on an address that only this machine reaches.
+            Clients without a push service fetch their notifications below this URL. Without it 'tokens/create' is \
+            refused, unless the API listens on an address that only this machine reaches.
             """)
     static let registryCertificateFile = ConfigurationKey(
         section: "registry", name: "certificate_file", kind: .string, standard: .string(""),
@@ -216,7 +216,7 @@ extension ConfigurationKey {
     static let workerPushTimeout = ConfigurationKey(
         section: "worker", name: "push_timeout", kind: .timeSpan(TimeSpan.seconds(1)...TimeSpan.minutes(5)),
         standard: .string("20s"),
-        summary: "The time that APNs has to answer a push before it is sent again.")
+        summary: "The time that a push service has to answer a push before it is sent again.")
     static let workerDeclaresTopology = ConfigurationKey(
         section: "worker", name: "declare_topology", kind: .boolean, standard: .boolean(false),
         summary: "Whether a starting worker creates missing exchanges and queues.",

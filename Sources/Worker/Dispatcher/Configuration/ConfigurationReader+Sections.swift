@@ -163,7 +163,7 @@ extension ConfigurationReader {
         if worker.drainTimeout < worker.pushTimeout {
             warn(
                 .workerDrainTimeout, "\(worker.drainTimeout) is less than worker.push_timeout (\(worker.pushTimeout))",
-                "a stopping worker may abandon pushes that APNs would still have answered")
+                "a stopping worker may abandon pushes that a push service would still have answered")
         }
         return worker
     }

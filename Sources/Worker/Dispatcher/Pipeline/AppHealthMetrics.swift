@@ -10,12 +10,18 @@ final class AppHealthMetrics {
         let tokensInDoubt: Gauge
         let slow: Gauge
         let paused: Gauge
+        /// Made when the app is in the trouble for the first time, because most apps never are.
+        var failing: [ServiceTrouble: Gauge] = [:]
         var reported: AppHealth.Troubles = []
     }
 
+    private let registry: MetricsRegistry
+    private let routes: [AppRoute]
     private var apps: [App]
 
     init(_ registry: MetricsRegistry, routes: [AppRoute]) {
+        self.registry = registry
+        self.routes = routes
         apps = routes.map { route in
             func gauge(_ metric: String, help: String) -> Gauge {
                 registry.gauge(
@@ -43,7 +49,10 @@ final class AppHealthMetrics {
     }
 
     /// Brings the gauges up to date; called in every tick, so it touches only what has changed.
-    func report(_ health: AppHealth) {
+    ///
+    /// - Returns: whether anything has changed.
+    func report(_ health: AppHealth) -> Bool {
+        var hasChanged = false
         for index in apps.indices {
             let troubles = health.troubles(of: index)
             guard troubles != apps[index].reported else { continue }
@@ -51,7 +60,25 @@ final class AppHealthMetrics {
             apps[index].tokensInDoubt.set(troubles.contains(.tokensInDoubt) ? 1 : 0)
             apps[index].slow.set(troubles.contains(.slow) ? 1 : 0)
             apps[index].paused.set(troubles.contains(.paused) ? 1 : 0)
+            for trouble in ServiceTrouble.allCases {
+                report(trouble, isIn: troubles.contains(trouble.asTroubles), index)
+            }
             apps[index].reported = troubles
+            hasChanged = true
         }
+        return hasChanged
+    }
+
+    private func report(_ trouble: ServiceTrouble, isIn: Bool, _ index: Int) {
+        if isIn, apps[index].failing[trouble] == nil {
+            apps[index].failing[trouble] = registry.gauge(
+                "apus_app_failing",
+                help: "1 while the push service serves the app badly, by reason; the app has no series before.",
+                labels: [
+                    .init("app", routes[index].name), .init("service", routes[index].service.rawValue),
+                    .init("reason", trouble.rawValue),
+                ])
+        }
+        apps[index].failing[trouble]?.set(isIn ? 1 : 0)
     }
 }

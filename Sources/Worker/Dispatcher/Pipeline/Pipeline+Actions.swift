@@ -18,11 +18,11 @@ extension Pipeline {
         for notice in actions.dispatch.notices { report(notice) }
         for rejection in actions.dispatch.rejections { reject(rejection) }
         if !actions.dispatch.settles.isEmpty { parts.source.settle(actions.dispatch.settles) }
-        for attempt in actions.dispatch.firstAttempts { metrics.observeLag(attempt, at: now) }
+        for lag in actions.dispatch.lags { metrics.observe(lag, at: now) }
         if actions.dispatch.outcomesPublished > 0 { metrics.outcomesPublished.add(actions.dispatch.outcomesPublished) }
         if actions.dispatch.outcomesDropped > 0 { metrics.outcomesDropped.add(actions.dispatch.outcomesDropped) }
         metrics.report(machine.dispatch.ledgers)
-        metrics.health.report(machine.dispatch.health)
+        if metrics.health.report(machine.dispatch.health) { reportServices() }
         actions.removeAll()
         swap(&actions, &machine.actions)
         assert(actions.isEmpty, "an adapter has called the machine back within a tick")
@@ -138,7 +138,7 @@ extension Pipeline {
     private func reportConsumption(_ stop: ConsumptionStop?) {
         health.consumptionChanged(isStopped: stop != nil)
         let isUnreachable = stop == .unreachable
-        health.set(.apns, isUnreachable ? "APNs cannot be reached for any app; nothing is consumed until it can" : nil)
+        health.set(.apns, isUnreachable ? "no push service can be reached; nothing is consumed until one can be" : nil)
         switch stop {
         case .unreachable:
             parts.source.pause()
@@ -212,6 +212,9 @@ extension Pipeline {
                 fields(ofRoute: app) + [
                     .field("advice", "Its pushes hardly end; what exceeds its share waits in the retry queues.")
                 ])
+        case .failing(let app, let trouble): reportFailing(app, trouble)
+        case .recovered(let app, let trouble):
+            logger.log(.info, "app.recovered", fields(ofRoute: app) + [.field("reason", trouble.rawValue)])
         }
     }
 
@@ -233,7 +236,7 @@ extension Pipeline {
             names.isEmpty ? nil : "the push service does not accept the key of \(names.joined(separator: ", "))")
     }
 
-    private func fields(ofRoute index: Int) -> [LogField] {
+    func fields(ofRoute index: Int) -> [LogField] {
         guard let route = machine.renderer.route(at: index) else { return [] }
         return [.field("app", route.name), .field("service", route.service.rawValue)]
     }

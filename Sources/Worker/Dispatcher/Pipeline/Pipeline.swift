@@ -87,7 +87,7 @@ final class Pipeline {
     func pushesEnded(_ results: [PushResult]) {
         let now = parts.now()
         machine.pushesEnded(results, at: now) { [metrics] result, app, apnsID, trace in
-            metrics.observePush(apnsID, app: app, nanoseconds: result.durationNanoseconds, in: trace, at: now.wall)
+            metrics.observe(result, apnsID, app: app, in: trace, at: now.wall)
         }
         scheduleTick()
     }

@@ -8,8 +8,10 @@ public final class PipelineHealth: Sendable {
     public enum Concern: String, CaseIterable, Sendable {
         /// The worker does not consume.
         case source
-        /// APNs cannot be reached for any app, so the worker consumes nothing.
+        /// No push service can be reached for any app, so the worker consumes nothing.
         case apns
+        /// A push service answers an app's pushes badly or not at all, or the app is slow.
+        case services
         /// The worker cannot requeue what fails.
         case publisher
         /// The registry does not answer.
@@ -18,9 +20,9 @@ public final class PipelineHealth: Sendable {
         case subscriptions
         /// An operator has paused an app, or all.
         case paused
-        /// APNs does not accept the key of an app.
+        /// A push service does not accept the key of an app.
         case key
-        /// APNs calls most tokens of an app bad.
+        /// A push service calls most tokens of an app bad.
         case tokens
         /// The broker does not take requeued messages.
         case requeuing
@@ -29,10 +31,10 @@ public final class PipelineHealth: Sendable {
 
         /// Whether the worker stays ready with this problem, because another worker would have it, too.
         ///
-        /// Readiness decides whether a rollout goes on. A rollout that waits for APNs also keeps back the release or
-        /// the configuration that would repair the connection, such as another proxy. One that waits for an operator
-        /// keeps back the release that was paused for.
-        public var onlyDegrades: Bool { self == .apns || self == .paused }
+        /// Readiness decides whether a rollout goes on. A rollout that waits for a push service also keeps back the
+        /// release or the configuration that would repair the connection, such as another proxy. One that waits for an
+        /// operator keeps back the release that was paused for.
+        public var onlyDegrades: Bool { self == .apns || self == .services || self == .paused }
     }
 
     /// How the wait for the first delivery ended.

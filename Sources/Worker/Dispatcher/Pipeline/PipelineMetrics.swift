@@ -26,6 +26,7 @@ final class PipelineMetrics {
         let inFlight: Gauge
         let unaccounted: Gauge
         let duration: Histogram
+        let unanswered: Counter
     }
 
     /// Exemplars have the identifier of a push, which Apple keeps, too.
@@ -54,7 +55,8 @@ final class PipelineMetrics {
             "apus_events_headers_ignored_total",
             help: "Deliveries whose publisher set headers that are Apus' own; they do not count.")
         lag = registry.histogram(
-            "apus_event_lag_seconds", help: "From the publication of an event to the first attempt of its push.",
+            "apus_event_lag_seconds",
+            help: "From the publication of an event to the acceptance of its push; a retried push counts each time.",
             boundsSeconds: Histogram.ageBoundsSeconds, exemplars: Self.apnsID)
         pruned = registry.counter(
             "apus_tokens_pruned_total",
@@ -104,8 +106,12 @@ final class PipelineMetrics {
                 help: "Pushes matched less those ended and in flight; anything but 0 is a defect of the worker.",
                 labels: labels),
             duration: registry.histogram(
-                "apus_push_duration_seconds", help: "From the request of a push to its answer.",
-                boundsSeconds: Histogram.requestBoundsSeconds, labels: labels, exemplars: apnsID))
+                "apus_push_duration_seconds",
+                help: "From the request of a push to its answer; only of answered attempts.",
+                boundsSeconds: Histogram.requestBoundsSeconds, labels: labels, exemplars: apnsID),
+            unanswered: registry.counter(
+                "apus_push_attempts_unanswered_total",
+                help: "Attempts of pushes that ended without an answer of the push service.", labels: labels))
     }
 
     private static func eventCounters(_ registry: MetricsRegistry) -> [EventType?: [EventOutcome: Counter]] {
@@ -139,7 +145,7 @@ final class PipelineMetrics {
 
     private func deadLetterCounter(_ reason: String) -> Counter {
         if let counter = deadLetters[reason] { return counter }
-        // Reasons come from a fixed set of our own and from APNs' answers; a server that invents them must not fill
+        // Reasons come from a fixed set of our own and from services' answers; a server that invents them must not fill
         // the memory with series.
         let label = deadLetters.count < 100 ? reason : "other"
         let counter = registry.counter(
@@ -151,11 +157,11 @@ final class PipelineMetrics {
 
     func countReduced(_ count: Int, app: Int) { apps[app].reduced.add(count) }
 
-    func observePush(
-        _ apnsID: APNsIdentifier, app: Int, nanoseconds: UInt64, in trace: EventTrace?, at now: WallTime
-    ) {
+    /// Counts an attempt: by its duration if it was answered, for an outage must not look quick.
+    func observe(_ result: PushResult, _ apnsID: APNsIdentifier, app: Int, in trace: EventTrace?, at now: WallTime) {
+        guard case .answered = result.outcome else { return apps[app].unanswered.add() }
         apps[app].duration.observe(
-            nanoseconds: nanoseconds, of: .init(high: apnsID.high, low: apnsID.low),
+            nanoseconds: result.durationNanoseconds, of: .init(high: apnsID.high, low: apnsID.low),
             in: trace.map { trace in
                 Exemplar.Trace(
                     traceID: .init(high: trace.context.traceID.high, low: trace.context.traceID.low),
@@ -163,10 +169,11 @@ final class PipelineMetrics {
             }, atMilliseconds: now.milliseconds)
     }
 
-    func observeLag(_ attempt: DispatchActions.FirstAttempt, at now: WallTime) {
-        lag.observe(
-            nanoseconds: UInt64(attempt.lagMilliseconds) &* 1_000_000,
-            of: .init(high: attempt.apnsID.high, low: attempt.apnsID.low), atMilliseconds: now.milliseconds)
+    func observe(_ lag: DispatchActions.Lag, at now: WallTime) {
+        let nanoseconds = UInt64(clamping: lag.milliseconds) &* 1_000_000
+        guard let apnsID = lag.apnsID else { return self.lag.observe(nanoseconds: nanoseconds, count: lag.count) }
+        self.lag.observe(
+            nanoseconds: nanoseconds, of: .init(high: apnsID.high, low: apnsID.low), atMilliseconds: now.milliseconds)
     }
 
     /// Brings the counters up to date with the ledgers.

@@ -12,7 +12,7 @@ struct PipelineStatus: Sendable {
     var unsettledDeliveries: Int
     /// The upper bounds of the buckets of the lag, in seconds.
     var lagBoundsSeconds: [Double]
-    /// How many first attempts fell into each bucket since the start, and above the last.
+    /// How many pushes fell into each bucket since the start, and above the last.
     var lagCounts: [Int]
 }
 
@@ -20,13 +20,15 @@ extension Pipeline {
     /// How it is doing now.
     var status: PipelineStatus {
         let dispatch = machine.dispatch
-        let apps = dispatch.ledgers.enumerated().map { index, ledger in
+        var apps = dispatch.ledgers.enumerated().map { index, ledger in
             let route = machine.renderer.route(at: index)
             var app = WorkerStatus.App(name: route?.title ?? "unknown")
             app.totals = ledger
             if let route { app.problems = problems(of: route, dispatch.health) }
             return app
         }
+        // Whole events belong to no app that is known, and count among the dead letters all the same.
+        apps[apps.count - 1].totals.deadLettered += dispatch.eventsDeadLettered
         return PipelineStatus(
             apps: apps, isConsumptionStopped: machine.consumptionStop != nil,
             unsettledDeliveries: dispatch.health.unsettledDeliveries,
@@ -49,8 +51,7 @@ extension Pipeline {
             }
             problems.append("\(Self.server(of: platform)) cannot be reached")
         }
-        if health.isSlow(app: route.index) { problems.append("its pushes hardly end; what exceeds its share waits") }
-        return problems
+        return problems + serviceProblems(of: route, health)
     }
 
     private static func server(of platform: Platform) -> String {

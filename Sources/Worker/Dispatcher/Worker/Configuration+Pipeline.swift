@@ -13,6 +13,7 @@ extension Configuration {
         limits.batchesAskedMaximum = lookUpConnectionCount
         limits.fanOutThresholdDevices = fanOut.thresholdDevices
         limits.devicesPerChunkMaximum = fanOut.chunkDevices
+        limits.answerPatienceMilliseconds = Int64(worker.pushTimeout.milliseconds)
         limits.outcomePatienceMilliseconds = Int64(outcomes.patience.milliseconds)
         let delays = retry.delays.map { Int64($0.milliseconds) }
         return PipelineConfiguration(

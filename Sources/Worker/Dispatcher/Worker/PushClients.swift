@@ -14,7 +14,7 @@ struct PushClients: Sendable {
     let transport: TransportSwitch
     /// The loops that carry the pushes of a service, one each.
     let loops: [EventLoop]
-    private let clients: [ServiceClient]
+    private let clients: [(service: PushService, client: ServiceClient)]
     /// The routes to APNs.
     let apnsRoutes: [APNsRoute]
     private let accessTokens: [AccessTokenSource]
@@ -39,25 +39,25 @@ struct PushClients: Sendable {
         let fcm = try configuration.fcmRoutes(logger: logger, metrics: metrics)
         let adm = try configuration.admRoutes(logger: logger, metrics: metrics)
         accessTokens = fcm.tokenSources + adm.tokenSources
-        var clients: [ServiceClient] = []
+        var clients: [(service: PushService, client: ServiceClient)] = []
         var members = [TransportSwitch.Member(routes: routes.courier, transport: courier)]
         if !apns.routes.isEmpty {
             let client = try APNsClient(configuration: apns, logger: logger, metrics: metrics)
-            clients.append(client)
+            clients.append((.apns, client))
             members.append(TransportSwitch.Member(routes: routes.apns, transport: client))
         }
         if !fcm.routes.isEmpty {
             let client = try ServiceClient(
                 routes: fcm.routes.map(\.serviceRoute), loopName: "fcm", logger: logger, metrics: metrics)
-            clients.append(client)
+            clients.append((.fcm, client))
             members.append(TransportSwitch.Member(routes: routes.fcm, transport: client))
         }
         if let webPush {
             let client = try WebPushClient(configuration: webPush, logger: logger, metrics: metrics)
-            clients.append(client.client)
+            clients.append((.webPush, client.client))
             members.append(TransportSwitch.Member(routes: routes.webPush, transport: client))
         }
-        var loops = clients.map(\.loop)
+        var loops = clients.map(\.client.loop)
         if !adm.routes.isEmpty {
             let client = try HTTP1Client(admRoutes: adm.routes, logger: logger, metrics: metrics)
             loops.append(client.loop)
@@ -68,8 +68,12 @@ struct PushClients: Sendable {
         transport = TransportSwitch(members)
     }
 
-    /// The open HTTP/2 connections of each app to all of its push services, and its pushes that are not answered yet.
-    var connections: [(app: String, openCount: Int, streamCount: Int)] { clients.flatMap(\.connections) }
+    /// The open HTTP/2 connections of each app to each of its push services, and its pushes that are not answered yet.
+    var connections: [(app: String, service: PushService, openCount: Int, streamCount: Int)] {
+        clients.flatMap { service, client in
+            client.connections.map { ($0.app, service, $0.openCount, $0.streamCount) }
+        }
+    }
 
     /// Fetches no more access tokens, after the transport has been closed.
     func end() { for source in accessTokens { source.stop() } }

@@ -117,11 +117,13 @@ final class Worker: Sendable {
             remove: { [registryWrites] in try await registryWrites.removeReport(of: $0) })
         return WorkerReporter(
             kind: .worker, identifier: identifier, version: version, store: store, logger: logger
-        ) { [dispatch, push] status in
+        ) { [dispatch, push, routes = configuration.pipeline.routes] status in
             let pipeline = try await dispatch.status()
             status.apps = pipeline.apps
-            for (app, openCount, streamCount) in push.connections {
-                guard let index = status.apps.firstIndex(where: { $0.name == app }) else { continue }
+            for (app, service, openCount, streamCount) in push.connections {
+                guard let index = routes.firstIndex(where: { $0.name == app && $0.service == service }) else {
+                    continue
+                }
                 status.apps[index].openConnections += openCount
                 status.apps[index].openStreams += streamCount
             }

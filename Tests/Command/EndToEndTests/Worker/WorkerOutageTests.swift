@@ -34,7 +34,7 @@ struct WorkerOutageTests {
 
         try await proxy.redirect(to: Self.nowhere)
         try await proxy.resetAll()
-        _ = try await worker.readiness(200, mentioning: "APNs cannot be reached")
+        _ = try await worker.readiness(200, mentioning: "no push service can be reached")
         try await worker.wait(for: "apus_consumer_paused", toReach: 1)
         #expect(worker.command.errors.contains("consumer.paused"))
         try await fixture.publish((1...5_000).map { Self.push($0) })

@@ -47,7 +47,7 @@ struct OutagePipelineTests {
         bench.transport.answerAll(.notProcessed("no stream to APNs was free in time"))
         await bench.broker.wait { $0.isPaused && $0.unacknowledgedCount == 0 }
         #expect(bench.broker.requeued(in: "apus.retry.30s").count == 500)
-        #expect(bench.dispatch.health.problems.contains { $0.contains("APNs cannot be reached") })
+        #expect(bench.dispatch.health.problems.contains { $0.contains("no push service can be reached") })
 
         let attempted = bench.transport.requests.count
         var next = 500

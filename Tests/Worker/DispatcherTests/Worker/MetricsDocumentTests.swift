@@ -10,8 +10,9 @@ import Webhooks
 
 @Suite("The document of the metrics")
 struct MetricsDocumentTests {
-    /// Made after RabbitMQ's management API was asked, because 0 would say that there is no conflict.
-    private static let conditional = ["apus_policy_conflicts"]
+    /// Made after RabbitMQ's management API was asked, because 0 would say that there is no conflict; and made for an
+    /// app when its service fails it for the first time, because most apps never need the series.
+    private static let conditional = ["apus_policy_conflicts", "apus_app_failing"]
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

@@ -47,8 +47,17 @@ struct WorkerMetricsTests {
             ])
         let apnsID = APNsIdentifier(high: 0x123e_4567_e89b_82d3, low: 0xa456_4266_1417_4000)
         let now = WallTime(milliseconds: 1_700_000_000_123)
-        pipeline.observePush(apnsID, app: 0, nanoseconds: 3_000_000, in: nil, at: now)
-        pipeline.observeLag(.init(apnsID: apnsID, lagMilliseconds: 20), at: now)
+        let answered = PushOutcome.answered(PushAnswer(status: 200))
+        for (outcome, nanoseconds) in [(answered, 3_000_000), (.ambiguous("late"), 20), (.notProcessed("away"), 0)] {
+            pipeline.observe(
+                PushResult(identifier: 1, outcome: outcome, durationNanoseconds: UInt64(nanoseconds)), apnsID, app: 0,
+                in: nil, at: now)
+        }
+        pipeline.observe(DispatchActions.Lag(milliseconds: 20, apnsID: apnsID), at: now)
+        let labels = #"{app="chat",service="apns"}"#
+        for line in ["apus_push_duration_seconds_count\(labels) 1", "apus_push_attempts_unanswered_total\(labels) 2"] {
+            #expect(metrics.render().contains("\(line)\n"))
+        }
         let program = """
             import sys
             from prometheus_client.openmetrics.parser import text_string_to_metric_families

@@ -38,7 +38,7 @@ enum DeadLettersCommands {
         name: "dead-letters",
         summary: "List, show, count, export, replay and delete undeliverable messages",
         discussion: """
-            A message becomes a dead letter when it is invalid, when APNs rejects it for good, or
+            A message becomes a dead letter when it is invalid, when a push service rejects it, or
             when its attempts are used up. A dead letter keeps the whole message until it is
             replayed or deleted.
 

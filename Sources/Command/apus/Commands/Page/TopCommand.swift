@@ -76,7 +76,7 @@ enum TopReport {
         lines.append("pushes/s      \(shown.joined(separator: ", "))")
         lines.append(
             "event lag     p50 \(duration(now["lag"]?["p50Seconds"])), p99 \(duration(now["lag"]?["p99Seconds"])), of "
-                + "\(now["lag"]?["count"]?.int64 ?? 0) first attempts in a minute")
+                + "\(now["lag"]?["count"]?.int64 ?? 0) pushes in a minute")
         let queues = elements(now["queues"]?["list"]).map { queue in
             let consumers = queue["consumers"]?.int64 ?? 0
             return "\(queue["name"]?.string ?? "") \(queue["ready"]?.int64 ?? 0)"

@@ -14,7 +14,7 @@ struct PauseCommand: Command {
         discussion: """
             Nothing is sent for a paused app. Its pushes wait in the retry queues; if all apps are
             paused, the workers consume nothing. No attempt is spent and nothing is lost, but pushes
-            that expire meanwhile are not sent later. Requests that APNs has already are answered.
+            that expire meanwhile are not sent later. Requests that a push service has are answered.
 
             The pause is kept in the registry, so it outlives restarts and holds for all workers
             within seconds. They stay ready, and say in /readyz and on the operator's page that they

@@ -6,8 +6,9 @@ struct PlanCommand: Command {
     let summary = "Say what a load needs: workers, connections, queues, disk, memory"
     let help = CommandHelp(
         discussion: """
-            Computes from a load how many workers, cores, connections to APNs and queues it
-            needs, how large the registry and the broker's disk are, and what is the limit.
+            Computes from a load how many workers, cores, connections to push services and
+            queues it needs, how large the registry and the broker's disk are, and what is the
+            limit.
             Each figure is shown with the rule that it follows from. Nothing is connected to.
 
             The rules come from measured curves. Their times are those of one machine, which

@@ -9,7 +9,7 @@ enum PlanOptions {
     private static let audience = CommandOption.value(
         "audience", "N", "The devices that an event reaches on average, 1 or more. Default: 1.")
     private static let roundTrip = CommandOption.value(
-        "rtt", "MS", "The time of an answer of APNs in milliseconds. Default: 50.")
+        "rtt", "MS", "The time of an answer of the push service in milliseconds. Default: 50.")
     private static let deadShare = CommandOption.value(
         "dead-share", "SHARE", "The share of dead tokens, 0 to 1. Default: 0.")
     private static let payloadBytes = CommandOption.value(
