@@ -41,6 +41,9 @@ struct StoreFailureTests {
             #expect(writes.answers.allSatisfy { $0.status == 503 && $0.headers["retry-after"] == "1" })
             // None, if a look of the server's own was faster.
             #expect(store.log.count("registry.request.failed") <= 1)
+            // The share of errors is seen, too, while the store is well or not.
+            #expect(await store.log.wait(for: "registry.requests.failing", count: 1))
+            #expect(store.server.requestProblem?.contains("requests were answered with 5xx") == true)
             unlock()
             try await eventually("the server to be well") { store.server.failure == nil }
             #expect(store.putDevice(1).status == 201)

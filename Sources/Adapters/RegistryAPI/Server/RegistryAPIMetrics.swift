@@ -5,8 +5,12 @@ import Metrics
 /// The metrics of the API; each route has its own.
 struct RegistryAPIMetrics: Sendable {
     private let registry: MetricsRegistry
+    private let errors: RequestErrors
 
-    init(_ registry: MetricsRegistry) { self.registry = registry }
+    init(_ registry: MetricsRegistry, errors: RequestErrors = RequestErrors()) {
+        self.registry = registry
+        self.errors = errors
+    }
 
     /// Registers the metrics of a route.
     func route(_ name: String) -> RouteMetrics {
@@ -20,7 +24,7 @@ struct RegistryAPIMetrics: Sendable {
             succeeded: counter("2xx"), refused: counter("4xx"), failed: counter("5xx"),
             duration: registry.histogram(
                 "apus_registry_api_request_duration_seconds", help: "From the whole request to its answer.",
-                boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("operation", name)]))
+                boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("operation", name)]), errors: errors)
     }
 }
 
@@ -30,6 +34,7 @@ struct RouteMetrics: Sendable {
     let refused: Counter
     let failed: Counter
     let duration: Histogram
+    let errors: RequestErrors
 
     /// Counts an answer.
     func count(_ response: HTTPResponse, sinceNanoseconds began: UInt64) {
@@ -38,6 +43,7 @@ struct RouteMetrics: Sendable {
         case ..<500: refused.add()
         default: failed.add()
         }
+        errors.answered(status: response.status)
         duration.observe(nanoseconds: MonotonicClock.nowNanoseconds() &- began)
     }
 }

@@ -1,3 +1,4 @@
+import Essentials
 import EventLoop
 import JSON
 import Notifications
@@ -96,8 +97,21 @@ final class RegistryContext {
             guard let self else { return }
             looks += 1
             look(thoroughly: isFailing || looks.isMultiple(of: Self.looksUntilThorough))
+            if purpose == .reading { lookAtRequests() }
             beginLooking()
         }
+    }
+
+    /// Finds out whether too many requests are answered with an error of the server, and logs when that changes.
+    private func lookAtRequests() {
+        guard health.requests.look(at: MonotonicTime(nanoseconds: MonotonicClock.nowNanoseconds())) else { return }
+        guard let problem = health.requests.problem else { return logger.log(.info, "registry.requests.recovered") }
+        logger.log(
+            .error, "registry.requests.failing",
+            [
+                .field("detail", problem),
+                .field("advice", "Look for registry.request.failed in the log, and whether the registry is slow."),
+            ])
     }
 
     /// Finds out whether the store can be used.
@@ -136,6 +150,8 @@ final class RegistryContext {
 /// A readable store may still be locked or full, so reading and writing are reported separately.
 final class RegistryHealth: Sendable {
     private let reasons = Mutex<[RegistryContext.Purpose: String]>([:])
+    /// How the requests are answered.
+    let requests = RequestErrors()
 
     /// Why not, for an operator; nil if it can.
     var failure: String? { reasons.withLock { $0[.writing] ?? $0[.reading] } }

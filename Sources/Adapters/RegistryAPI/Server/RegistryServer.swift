@@ -94,7 +94,7 @@ public final class RegistryServer: Sendable {
                 CognitoSyncAPI(
                     configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
                 CourierAPI(tokens: courierTokens, credentials: credentials),
-            ], lines: lines, metrics: RegistryAPIMetrics(metrics))
+            ], lines: lines, metrics: RegistryAPIMetrics(metrics, errors: health.requests))
         do throws(HTTPServerError) {
             if let predecessor {
                 server = try HTTPServer(takingOver: predecessor.server, configuration: options, handler: router)
@@ -113,6 +113,9 @@ public final class RegistryServer: Sendable {
 
     /// Why the registry could not be read or written when it was last tried, which is once a second; nil if it could.
     public var failure: String? { health.failure }
+
+    /// Why the requests of the last minute are in trouble: too many were answered with 5xx; nil if they are not.
+    public var requestProblem: String? { health.requests.problem }
 
     /// How long ago the slower of the loops last turned, in nanoseconds; 0 after the stop.
     public func nanosecondsSinceLastTick() -> UInt64 {

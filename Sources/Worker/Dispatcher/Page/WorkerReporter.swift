@@ -1,3 +1,4 @@
+import AdminServer
 import EventLoop
 import Glibc
 import Notifications
@@ -142,7 +143,9 @@ extension Configuration {
         return WorkerReporter(
             kind: .registry, identifier: identifier, version: version, store: store, logger: logger
         ) { status in
-            status.checks = [WorkerStatus.Check(name: "registry", failure: service().server.failure)]
+            status.checks = service().readinessChecks("registry").map { check in
+                WorkerStatus.Check(name: check.name, failure: check.failure, onlyDegrades: check.onlyDegrades)
+            }
             return []
         }
     }

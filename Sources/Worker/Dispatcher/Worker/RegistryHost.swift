@@ -105,7 +105,7 @@ public final class RegistryHost: Sendable {
     public var adminRoutes: AdminRoutes {
         AdminRoutes(
             liveness: { [self] in [state.withLock { $0.service }.livenessCheck] },
-            readiness: { [self] in [HealthCheck("registry", failure: state.withLock { $0.service }.server.failure)] },
+            readiness: { [self] in state.withLock { $0.service }.readinessChecks("registry") },
             metrics: { [metrics] in metrics.render($0) }, product: "apus", version: version)
     }
 }

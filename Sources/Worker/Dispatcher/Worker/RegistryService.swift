@@ -33,6 +33,19 @@ final class RegistryService: Sendable {
         HealthCheck(loop: "registry-api", nanosecondsSinceLastTick: server.nanosecondsSinceLastTick())
     }
 
+    /// Whether the registry can be used, and how requests are answered: the checks of readiness.
+    ///
+    /// Errors only degrade the process: a router would send its requests to the others, which have the same registry.
+    ///
+    /// - Parameter name: what the first check is called; the other has `-requests` after it.
+    /// - Returns: both.
+    func readinessChecks(_ name: String) -> [HealthCheck] {
+        [
+            HealthCheck(name, failure: server.failure),
+            HealthCheck("\(name)-requests", failure: server.requestProblem, onlyDegrades: true),
+        ]
+    }
+
     /// Answers received requests, and closes the port; a second call does nothing.
     func stop() { server.stop() }
 }

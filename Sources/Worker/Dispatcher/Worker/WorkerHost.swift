@@ -206,7 +206,7 @@ public final class WorkerHost: Sendable {
                 let (worker, api) = state.withLock { ($0.worker, $0.api) }
                 return worker.health.checks.map {
                     HealthCheck($0.concern.rawValue, failure: $0.reason, onlyDegrades: $0.concern.onlyDegrades)
-                } + [api].compactMap { $0.map { HealthCheck("registry-api", failure: $0.server.failure) } }
+                } + (api?.readinessChecks("registry-api") ?? [])
             },
             metrics: { [metrics] in metrics.render($0) }, product: "apus", version: version)
     }
