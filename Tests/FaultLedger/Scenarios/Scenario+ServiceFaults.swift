@@ -6,7 +6,7 @@ extension Scenario {
 
     /// What FCM and browsers' services can do wrong as APNs can, whose table has each by itself.
     static func faults(of service: ServiceKind) -> [Scenario] {
-        connectionFaults(of: service) + answerFaults(of: service) + [.restart(of: service)]
+        connectionFaults(of: service) + answerFaults(of: service) + [.restart(of: service), .silentService(service)]
     }
 
     private static func fault(

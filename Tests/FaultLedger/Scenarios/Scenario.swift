@@ -124,7 +124,7 @@ struct Scenario: Sendable {
     ]
 
     /// Faults of APNs, as the simulator has them.
-    static let apns: [Scenario] = allAPNs
+    static let apns: [Scenario] = allAPNs + [.silentService(.apns)]
 
     /// Faults of FCM and of its access tokens.
     static let fcm: [Scenario] =
