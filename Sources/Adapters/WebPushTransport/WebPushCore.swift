@@ -191,7 +191,7 @@ final class WebPushCore {
         report()
     }
 
-    /// Notes what an answer says of the origin and the key, and keeps the refusal of one origin from the whole app.
+    /// Notes what an answer says of the origin, and of a subscription that is new.
     private func judged(_ outcome: PushOutcome, _ push: Pending) -> PushOutcome {
         guard case .answered(var answer) = outcome else { return outcome }
         if (200...204).contains(answer.status) {
@@ -202,11 +202,7 @@ final class WebPushCore {
             answer.reason = WebPushReason.goneSoon
             return .answered(answer)
         }
-        guard answer.refusesVAPIDToken, !origins.refused(push.origin, subscription: push.request.token.hashValue) else {
-            return outcome
-        }
-        answer.reason = WebPushReason.refusedHere
-        return .answered(answer)
+        return outcome
     }
 
     /// Whether a subscription is so new that its service may not know it everywhere yet.

@@ -5,7 +5,10 @@ extension ConnectionPool {
     /// - Parameter nowNanoseconds: the time.
     /// - Returns: the actions, nearly always none.
     public mutating func submissionsEnded(nowNanoseconds: UInt64) -> [PoolAction] {
-        if tokenRefusals >= limits.tokenRefusalsMaximum, pushes.waitingCount > 0 {
+        // On a proved connection the refusals speak of their pushes, and others may be accepted.
+        if tokenRefusals >= limits.tokenRefusalsMaximum, pushes.waitingCount > 0,
+            !connections.contains(where: { $0.state == .open })
+        {
             return endWaiting(.tokenRefused, nowNanoseconds)
         }
         if endsWaitingForEndpoint, nowNanoseconds < notBeforeNanoseconds, pushes.waitingCount > 0 {

@@ -34,7 +34,7 @@ public struct RecentRejections: Sendable {
     /// Whether a token was rejected lately, and not accepted since.
     public func contains(_ token: DeviceToken, nowNanoseconds: UInt64) -> Bool {
         guard !entries.isEmpty else { return false }
-        let digest = digest(of: token)
+        let digest = token.digest(seed: seed)
         guard let index = index(of: digest) else { return false }
         return nowNanoseconds < entries[index].nanoseconds &+ Self.validityNanoseconds
     }
@@ -42,7 +42,7 @@ public struct RecentRejections: Sendable {
     /// A push to a token was rejected because of the token.
     public mutating func rejected(_ token: DeviceToken, nowNanoseconds: UInt64) {
         if entries.isEmpty { entries = Array(repeating: Entry(), count: Self.tokensMaximum) }
-        let digest = digest(of: token)
+        let digest = token.digest(seed: seed)
         let oldest = group(of: digest).min { entries[$0].nanoseconds < entries[$1].nanoseconds }
         guard let index = index(of: digest) ?? oldest else { return }
         entries[index] = Entry(digest: digest, nanoseconds: nowNanoseconds)
@@ -50,7 +50,7 @@ public struct RecentRejections: Sendable {
 
     /// A push to a token was accepted.
     public mutating func accepted(_ token: DeviceToken) {
-        guard !entries.isEmpty, let index = index(of: digest(of: token)) else { return }
+        guard !entries.isEmpty, let index = index(of: token.digest(seed: seed)) else { return }
         entries[index] = Entry()
     }
 
@@ -63,28 +63,5 @@ public struct RecentRejections: Sendable {
         let groups = Self.tokensMaximum / Self.entriesPerGroup
         let start = Int(truncatingIfNeeded: digest & UInt64(groups - 1)) * Self.entriesPerGroup
         return start..<start + Self.entriesPerGroup
-    }
-
-    /// Eight bytes a step, mixed as SplitMix64 does; never 0.
-    private func digest(of token: DeviceToken) -> UInt64 {
-        token.bytes.withUnsafeBytes { bytes in
-            var digest = seed ^ UInt64(bytes.count)
-            var offset = 0
-            while offset < bytes.count {
-                var word: UInt64 = 0
-                if offset + 8 <= bytes.count {
-                    word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                } else {
-                    for byte in bytes[offset...] { word = word << 8 | UInt64(byte) }
-                }
-                digest = (digest ^ word) &* 0xbf58_476d_1ce4_e5b9
-                digest ^= digest >> 29
-                offset += 8
-            }
-            // The last word's high bytes have not reached the low bits yet, by which the groups are chosen.
-            digest = (digest ^ digest >> 30) &* 0xbf58_476d_1ce4_e5b9
-            digest = (digest ^ digest >> 27) &* 0x94d0_49bb_1331_11eb
-            return max(1, digest ^ digest >> 31)
-        }
     }
 }

@@ -71,23 +71,6 @@ struct OriginTableTests {
         #expect(table.isReachable(app: 0) == nil)
     }
 
-    @Test("The key is to blame if no origin accepts it, and not for single subscriptions")
-    func keys() throws {
-        var table = OriginTable(originsMaximum: 4)
-        for number in 0...1 { _ = table.place(of: try Self.key(number), isKnown: true, nowNanoseconds: 0) }
-        _ = table.place(of: try Self.key(0, app: 1), isKnown: true, nowNanoseconds: 0)
-        same(table.refused(0, subscription: 1), true)
-        table.accepted(2)
-        same(table.refused(0, subscription: 1), true)
-        table.accepted(1)
-        same(table.refused(0, subscription: 1), false)
-        for subscription in 1..<OriginTable.refusalsMaximum {
-            same(table.refused(1, subscription: subscription), false)
-            same(table.refused(1, subscription: 1), false)
-        }
-        same(table.refused(1, subscription: 100), true)
-    }
-
     @Test(
         "An origin without HTTP/2 is served over HTTP/1.1 for a while, and only that client says whether it is reached")
     func http1() throws {

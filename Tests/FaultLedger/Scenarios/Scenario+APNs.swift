@@ -56,8 +56,7 @@ extension Scenario {
             [#"{"fault":"answer","status":403,"reason":"InvalidProviderToken"}"#]),
         apns(
             "apns-tokens-in-doubt", "every push is answered 400 BadDeviceToken, as if the environment were wrong",
-            [#"{"fault":"answer","status":400,"reason":"BadDeviceToken"}"#],
-            removedDevicesMaximum: devicesRemovedInDoubtMaximum),
+            [#"{"fault":"answer","status":400,"reason":"BadDeviceToken"}"#]),
         apns(
             "apns-bad-token", "one push of a hundred is answered 400 BadDeviceToken",
             [#"{"fault":"answer","probability":0.01,"status":400,"reason":"BadDeviceToken"}"#],
@@ -99,8 +98,24 @@ extension Scenario {
         apns(
             "apns-certificate", "connections show somebody else's certificate",
             [#"{"fault":"certificate","probability":0.8}"#, #"{"fault":"goaway","probability":0.02}"#]),
+        refusedAddresses,
         apns("apns-mixed", "all of that by chance", mixed, redeliveries: 40),
     ]
+
+    /// Some devices have the credentials refused, and all others have to be told meanwhile.
+    private static let refusedAddresses = Scenario(
+        name: "apns-addresses-refused", domain: .apns,
+        sentence: "one device in sixteen is answered 403, and all others are told meanwhile",
+        setting: Setting(workerConfiguration: shortPushTimeout, eventsPerSecond: 100), redeliveries: 16
+    ) { environment in
+        try environment.service(.apns).control(
+            #"{"fault":"answer","token":"3","status":403,"reason":"InvalidProviderToken"}"#)
+        try await environment.requirePushes("the other devices") { population, device in
+            !population.token(of: device).hasPrefix("3")
+        }
+        try environment.endFaults(of: .apns)
+        try await environment.waitUntilReady()
+    }.impatient()
 
     private static let mixed = [
         #"{"fault":"goaway","probability":0.002}"#,

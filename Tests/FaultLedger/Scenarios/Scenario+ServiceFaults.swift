@@ -163,8 +163,7 @@ extension Scenario {
         misbehaviour(
             of: service, "\(service.rawValue)-tokens-in-doubt",
             "\(service.title): every push finds a device of another sender, as if the configuration were wrong",
-            [refusal(strangerReason(service), 1)], seconds: serviceFaultSeconds,
-            removedDevicesMaximum: devicesRemovedInDoubtMaximum)
+            [refusal(strangerReason(service), 1)], seconds: serviceFaultSeconds)
     }
 
     /// The service does not take a push, and will not.

@@ -3,9 +3,6 @@ import PushTestKit
 extension Scenario {
     /// A delivery that is held for longer than this comes again, in seconds.
     private static let patienceSeconds = 5
-    /// How many answers may call tokens bad until each of two workers takes it for a wrong configuration: half of the
-    /// recent ones.
-    static let devicesRemovedInDoubtMaximum = 2 * 64
 
     /// Lets a push service misbehave for longer than the broker waits for an acknowledgement.
     ///

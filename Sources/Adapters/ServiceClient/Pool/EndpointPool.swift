@@ -257,8 +257,8 @@ final class EndpointPool {
 
     /// Notes what an answer says of the authorization.
     ///
-    /// A service that judges each request by itself may do so wrongly at one of its servers: a connection that refuses
-    /// many in a row is replaced, so that the next attempt reaches another. APNs ends such connections by itself.
+    /// One server of a service may err: a connection that refuses several in a row is replaced, so that the next
+    /// attempt reaches another. APNs ends connections by itself on which it never accepted the token.
     private func noteAuthorization(_ connection: PooledConnection, isAccepted: Bool, _ reason: String) {
         guard !isAccepted else {
             connection.hasProvenAuthorization = true
@@ -267,7 +267,9 @@ final class EndpointPool {
         }
         refusal = reason
         connection.refusalsInARow += 1
-        guard !adapter.bindsConnections, connection.refusalsInARow == pool.limits.tokenRefusalsMaximum else { return }
+        guard !adapter.bindsConnections || connection.hasProvenAuthorization,
+            connection.refusalsInARow == pool.limits.tokenRefusalsMaximum
+        else { return }
         replaceFaulty(connection, after: reason)
     }
 

@@ -32,8 +32,6 @@ struct OriginTable {
         var usedNanoseconds: UInt64
         /// Whether it has accepted a push.
         var hasAccepted = false
-        /// The subscriptions to which it refused the token in a row, by their hash values.
-        var refused: Set<Int> = []
     }
 
     /// Where a push may go.
@@ -56,9 +54,6 @@ struct OriginTable {
     static let unreachableNanoseconds: UInt64 = 30_000_000_000
     /// How long HTTP/2 is not tried again at an origin that did not speak it.
     static let http1Nanoseconds: UInt64 = 3_600_000_000_000
-    /// How many subscriptions in a row have to be refused before the key is to blame, and not one of them: Google's
-    /// service refuses single ones for a day (issue 89 of zaru/webpush).
-    static let refusalsMaximum = 8
 
     /// The origins by their places; nil for a free place.
     private(set) var origins: [Origin?] = []
@@ -123,29 +118,8 @@ struct OriginTable {
         if isAnswered { origins[place]?.silentSinceNanoseconds = nowNanoseconds }
     }
 
-    // MARK: The key
-
     /// The origin has accepted a push.
-    mutating func accepted(_ place: Int) {
-        guard origins[place]?.hasAccepted == false || origins[place]?.refused.isEmpty == false else { return }
-        origins[place]?.hasAccepted = true
-        origins[place]?.refused = []
-    }
-
-    /// The origin has refused the token in answer to a push.
-    ///
-    /// - Parameters:
-    ///   - place: the origin.
-    ///   - subscription: a hash value of the endpoint.
-    /// - Returns: whether the app's key is to blame. It is not while this origin or another one accepts it: then only
-    ///   the subscription or the origin is, and the app's other pushes must go on.
-    mutating func refused(_ place: Int, subscription: Int) -> Bool {
-        guard var origin = origins[place] else { return false }
-        if origin.refused.count < Self.refusalsMaximum { origin.refused.insert(subscription) }
-        if origin.refused.count >= Self.refusalsMaximum { origin.hasAccepted = false }
-        origins[place] = origin
-        return !origins.contains { $0.map { $0.key.app == origin.key.app && $0.hasAccepted } ?? false }
-    }
+    mutating func accepted(_ place: Int) { origins[place]?.hasAccepted = true }
 
     // MARK: Reachability
 

@@ -6,9 +6,6 @@ public enum WebPushReason {
     public static let otherKey = "VAPID_KEY_MISMATCH"
     /// The service does not accept the VAPID token.
     public static let tokenRefused = "VAPID_TOKEN_REFUSED"
-    /// The service does not accept the VAPID token for this subscription, or at all, while it or another service
-    /// accepts the key for other subscriptions of the app.
-    public static let refusedHere = "VAPID_REFUSED_HERE"
     /// The subscription is gone, but it was registered only just now.
     public static let goneSoon = "GONE_TOO_SOON"
 }
@@ -16,9 +13,6 @@ public enum WebPushReason {
 extension Disposition {
     /// The wait after a 429, or a 406 of Windows' service, that names none, in seconds.
     static let webPushThrottledSeconds = 60
-
-    /// The wait after the refusal of a single subscription, in seconds: some last for a day (zaru/webpush issue 89).
-    static let webPushRefusedHereSeconds = 3_600
 
     /// Decides about an answer of a browser's push service.
     ///
@@ -33,9 +27,6 @@ extension Disposition {
         case (404, _), (410, _): self = .tokenDead(sinceMilliseconds: nil)
         case (400, WebPushReason.otherKey), (401, WebPushReason.otherKey), (403, WebPushReason.otherKey):
             self = .tokenRejected(reason: answer.reason)
-        case (_, WebPushReason.refusedHere):
-            self = .retry(
-                .serviceUnavailable, afterSeconds: max(Self.webPushRefusedHereSeconds, answer.retryAfterSeconds ?? 0))
         case (400, WebPushReason.tokenRefused), (401, _), (403, _): self = .keyRejected(reason: Self.reason(of: answer))
         case (406, _), (429, _):
             self = .retry(.throttled, afterSeconds: answer.retryAfterSeconds ?? Self.webPushThrottledSeconds)

@@ -14,6 +14,8 @@ public enum Disposition: Hashable, Sendable {
         case unreachable
         /// A slow app has too many deliveries already; the push consumes no attempt.
         case congested
+        /// The app's credentials are refused for this address, and accepted for others.
+        case addressRefused = "address-refused"
         /// The app's key is not accepted; no attempt is spent.
         case keyRejected = "key-rejected"
         /// Most tokens of the app and kind are called bad, so its configuration is in doubt; no attempt is spent.
@@ -28,7 +30,9 @@ public enum Disposition: Hashable, Sendable {
         /// Whether the wait counts against the attempts: it does not where the push itself is not to blame.
         public var consumesAttempt: Bool {
             switch self {
-            case .throttled, .serverError, .serviceUnavailable, .providerTokenUpdates, .unanswered: true
+            case .throttled, .serverError, .serviceUnavailable, .providerTokenUpdates, .unanswered, .addressRefused:
+                true
+
             case .keyRejected, .suspectConfiguration, .quotaExceeded, .unreachable, .congested, .paused: false
             }
         }
@@ -55,11 +59,16 @@ public enum Disposition: Hashable, Sendable {
     case resendPossibleDuplicate
     /// Wait on the retry ladder.
     case retry(RetryCause, afterSeconds: Int?)
-    /// The key of the app is not accepted: nothing of this app can be sent before an operator acts.
+    /// The credentials of the app are refused: for this address, its origin, its environment, or all of the app.
     case keyRejected(reason: String)
 }
 
 extension Disposition {
+    /// Whether the reason of a refusal speaks of a whole environment: the key is for the other one.
+    ///
+    /// Source: Apple, "Handling notification responses from APNs" (`BadEnvironmentKeyIdInToken`).
+    public static func isOfEnvironment(_ reason: String) -> Bool { reason == "BadEnvironmentKeyIdInToken" }
+
     /// Decides what becomes of a push: a total function of how the attempt ended.
     ///
     /// - Parameters:

@@ -55,7 +55,7 @@ extension DispatchStateMachine {
         let disposition = Disposition(result.outcome, of: work.renderings[push.rendering].app.service)
         let trace = noteAttempt(push, work, result, disposition, into: &actions)
         if push.asksService {
-            noteKey(result.outcome, disposition, app: app)
+            noteKey(disposition, push, work)
             if work.deliveryClass == .bulk, case .answered = result.outcome {
                 bulkWindow.pushEnded(
                     afterNanoseconds: result.durationNanoseconds, isRestricted: isBulkRestricted, at: latest.monotonic)
@@ -63,7 +63,8 @@ extension DispatchStateMachine {
         }
         // There may be nowhere to send it; then it waits in a queue rather than here.
         let route = route(of: push.device, push.rendering, work)
-        if health.maySendAgain(app: app, route: route, asksService: push.asksService),
+        let token = work.devices[push.device].token
+        if health.maySendAgain(token, app: app, route: route, asksService: push.asksService),
             mayResend(disposition, &push, work)
         {
             push.sent = latest.monotonic
@@ -132,18 +133,19 @@ extension DispatchStateMachine {
         }
     }
 
-    /// Records the attempt's evidence about the key; the push itself is dealt with elsewhere.
-    private mutating func noteKey(
-        _ outcome: PushOutcome, _ disposition: Disposition, app: Int
-    ) {
-        switch (outcome, disposition) {
-        case (.answered, .keyRejected): break
-        // The transport renews what authenticates the push, which was not looked at.
-        case (.answered(let answer), .resend) where answer.status == 401 || answer.status == 403:
-            health.pushWasUnanswered(app: app, at: latest.monotonic)
-        case (.answered, _): health.keyWasAccepted(app: app)
-        case (.notProcessed, _), (.ambiguous, _): health.pushWasUnanswered(app: app, at: latest.monotonic)
+    /// Notes that the push service has accepted the app's credentials, if its answer shows that.
+    ///
+    /// An answer in the class of 5xx does not: it may come from a server before those that look at credentials. Nor
+    /// does the refusal of a browser's subscription that was made with another key.
+    private mutating func noteKey(_ disposition: Disposition, _ push: Push, _ work: DispatchJob) {
+        switch disposition {
+        case .accepted, .tokenDead: break
+        case .tokenRejected where work.renderings[push.rendering].app.service != .webPush: break
+        default: return
         }
+        health.keyWasAccepted(
+            work.devices[push.device].token, app: push.app, route: route(of: push.device, push.rendering, work),
+            at: latest.monotonic)
     }
 
     /// Draws the consequence from how an attempt ended.
@@ -157,7 +159,7 @@ extension DispatchStateMachine {
         let app = push.app
         switch disposition {
         case .accepted:
-            noteGoodToken(push, work)
+            noteGoodToken(push, work, isAccepted: true)
             end(app: app) { $0.accepted += 1 }
             actions.lags.append(.init(milliseconds: work.lag(at: latest.wall), apnsID: push.apnsID))
             if let announcement = work.announcement {
@@ -165,7 +167,7 @@ extension DispatchStateMachine {
             }
             return .accepted
         case .tokenDead(let since):
-            noteGoodToken(push, work)
+            noteGoodToken(push, work, isAccepted: false)
             end(app: app) { $0.tokenDead += 1 }
             remove(deadToken(of: push, work, since: since), of: push, work, into: &actions)
             guard case .answered(let answer) = outcome else { return .tokenDead(reason: "") }
@@ -182,22 +184,32 @@ extension DispatchStateMachine {
             let explanation = explained(outcome, push, work)
             return retry(device, work, app: app, cause, afterSeconds: after, explanation: explanation)
         case .resend where health.isPaused(app: app): return retry(device, work, app: app, .paused)
-        case .resend where asksService(device, work) && health.isKeyRefused(app: app):
-            // It waited while the key was found to be wrong; nothing of it is spent.
-            return retry(device, work, app: app, .keyRejected)
         case .resend, .resendPossibleDuplicate:
+            let token = work.devices[device].token
+            let route = route(of: device, push.rendering, work)
+            if disposition == .resend, push.asksService,
+                let deferral = health.credentialDeferral(of: token, app: app, route: route)
+            {
+                // It waited while the credentials were found to be wrong; nothing of it is spent.
+                return retry(device, work, app: app, deferral)
+            }
             // One that was certainly not processed is not to blame.
-            let isUnreachable = health.isUnreachable(route: route(of: device, push.rendering, work))
+            let isUnreachable = health.isUnreachable(route: route)
             let wasProcessed = disposition == .resendPossibleDuplicate && !isUnreachable
             return retry(device, work, app: app, wasProcessed ? .unanswered : .unreachable)
         case .keyRejected(let reason):
-            health.keyWasRejected(app: app, reason: reason, at: latest.monotonic)
-            return retry(device, work, app: app, .keyRejected)
+            let deferral = health.keyWasRejected(
+                work.devices[device].token, app: app, route: route(of: device, push.rendering, work), reason: reason,
+                at: latest.monotonic)
+            return retry(device, work, app: app, deferral)
         }
     }
 
-    private mutating func noteGoodToken(_ push: Push, _ work: DispatchJob) {
-        if asksService(push.device, work) { health.tokenWasGood(app: push.app, kind: kind(of: push, work)) }
+    private mutating func noteGoodToken(_ push: Push, _ work: DispatchJob, isAccepted: Bool) {
+        guard push.asksService else { return }
+        health.tokenWasGood(
+            work.devices[push.device].token, app: push.app, route: route(of: push.device, push.rendering, work),
+            kind: kind(of: push, work), isAccepted: isAccepted, sent: push.sent)
     }
 
     /// Which of the device's tokens a push goes to.
@@ -209,15 +221,16 @@ extension DispatchStateMachine {
         _ push: Push, _ work: DispatchJob, _ reason: String, into actions: inout DispatchActions
     ) -> PushEnding {
         let app = push.app
-        switch health.tokenWasBad(app: app, kind: kind(of: push, work), reason: reason) {
-        case .keep:
-            end(app: app) { $0.tokenDead += 1 }
-            return .tokenDead(reason: reason)
-        case .prune:
+        let verdict = health.tokenWasBad(
+            work.devices[push.device].token, app: app, route: route(of: push.device, push.rendering, work),
+            kind: kind(of: push, work), reason: reason, sent: push.sent, at: latest.monotonic)
+        switch verdict {
+        case .dead:
             end(app: app) { $0.tokenDead += 1 }
             remove(deadToken(of: push, work, since: nil), of: push, work, into: &actions)
             return .tokenDead(reason: reason)
-        case .deferPush: return retry(push.device, work, app: app, .suspectConfiguration)
+        case .deferPush(let seconds):
+            return retry(push.device, work, app: app, .suspectConfiguration, afterSeconds: seconds)
         }
     }
 
@@ -231,6 +244,11 @@ extension DispatchStateMachine {
             return actions.deadTokens.append(token)
         }
         jobs.modify(push.job) { $0.deadTokens.append(token) }
+    }
+
+    /// A push has to wait, for the reason of a deferral.
+    mutating func retry(_ device: Int, _ work: DispatchJob, app: Int, _ deferral: AppHealth.Deferral) -> PushEnding {
+        retry(device, work, app: app, deferral.cause, afterSeconds: deferral.afterSeconds)
     }
 
     /// A push is to be tried again, if it has the time and the attempts.

@@ -79,7 +79,6 @@ extension DispatchStateMachine {
         if let announcement = work.announcement {
             announcementsOfAbandonedPushes[number] = (work.devices[push.device].deviceID, announcement)
         }
-        if asksService(push.device, work) { health.pushWasUnanswered(app: push.app, at: latest.monotonic) }
         let ending = retry(push.device, work, app: push.app, .unanswered)
         let backlogApp = jobs.modify(push.job) { job in
             job.pushesOut -= 1

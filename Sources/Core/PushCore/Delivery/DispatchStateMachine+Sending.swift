@@ -29,9 +29,10 @@ extension DispatchStateMachine {
             return .expired
         }
         let asksService = asksService(device, work)
-        let verdict = health.verdict(
-            app: app, route: route(of: device, rendering, work), asksService: asksService, at: latest.monotonic)
-        if let cause = verdict { return retry(device, work, app: app, cause) }
+        let deferral = health.deferral(
+            of: work.devices[device].token, app: app, route: route(of: device, rendering, work),
+            asksService: asksService, at: latest.monotonic)
+        if let deferral { return retry(device, work, app: app, deferral) }
         let subscription = work.assignments.isEmpty ? 0 : work.assignments[device].subscription
         let push = Push(
             job: number, device: device, rendering: rendering, app: app,

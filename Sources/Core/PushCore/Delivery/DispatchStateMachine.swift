@@ -221,7 +221,10 @@ public struct DispatchStateMachine: Sendable {
     ///   - policy: when failed pushes are tried again.
     ///   - queues: where requeued messages go; has a retry queue for each delay of the policy.
     ///   - limits: the bounds.
-    public init(appCount: Int, policy: RetryPolicy, queues: DispatchQueues, limits: DispatchLimits) {
+    ///   - seed: keeps others from choosing tokens with equal digests.
+    public init(
+        appCount: Int, policy: RetryPolicy, queues: DispatchQueues, limits: DispatchLimits, seed: UInt64 = 0
+    ) {
         precondition(
             policy.delaysMilliseconds.allSatisfy { queues.retry[$0] != nil }, "each delay needs its retry queue")
         self.policy = policy
@@ -230,7 +233,7 @@ public struct DispatchStateMachine: Sendable {
         sendQueues = Array(repeating: SendQueue(appCount: appCount), count: 2)
         bulkWindow = BulkCongestionWindow(maximum: limits.pushesInFlightMaximum)
         outcomeFlow = OutcomeFlow(patienceMilliseconds: limits.outcomePatienceMilliseconds)
-        health = AppHealth(appCount: appCount, limits: limits)
+        health = AppHealth(appCount: appCount, limits: limits, seed: seed)
         ledgers = Array(repeating: PushCounts(), count: appCount + 1)
     }
 

@@ -94,8 +94,11 @@ public struct RetryPolicy: Hashable, Sendable {
         var least = max(step, Int64(min(max(retryAfterSeconds ?? 0, 0), 1_000_000)) * 1_000)
         switch cause {
         case .serverError: least = max(least, serverErrorDelayMilliseconds)
+        // What was seen of the credentials or the token says how long the push waits.
+        case .keyRejected where retryAfterSeconds != nil, .suspectConfiguration where retryAfterSeconds != nil: break
         case .keyRejected, .suspectConfiguration: least = max(least, Self.suspensionDelayMilliseconds)
-        case .throttled, .serviceUnavailable, .quotaExceeded, .providerTokenUpdates, .unanswered, .unreachable,
+        case .addressRefused, .throttled, .serviceUnavailable, .quotaExceeded, .providerTokenUpdates, .unanswered,
+            .unreachable,
             .congested, .paused:
             break
         }

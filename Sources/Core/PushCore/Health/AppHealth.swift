@@ -7,8 +7,8 @@ public import Notifications
 /// |---|---|---|
 /// | an app is paused | what an operator says (`setPaused`) | its pushes are requeued |
 /// | a route leads nowhere | what the transport says (`ReachableRoutes`) | its pushes are requeued |
-/// | a key is refused | answers (`KeyCircuitBreaker`) | its pushes are requeued, but for one probe now and then |
-/// | most tokens are called bad | answers (`TokenRejectionMonitor`) | none is pruned, and their pushes are requeued |
+/// | credentials are refused | answers (`CredentialMonitor`) | the scope's pushes are requeued, but for probes |
+/// | most tokens are called bad | answers (`TokenRejectionMonitor`) | none is removed, and their pushes are requeued |
 /// | an app is slow | when deliveries end (`AppBacklog`) | its excess is deferred, and its hanging pushes abandoned |
 /// | a fan-out hangs | no answer for the patience | chunks of it that have not begun are requeued |
 /// | a service is silent, retries most pushes, or finds many tokens dead | answers (`ServiceHealth`) | it is told |
@@ -20,10 +20,12 @@ public import Notifications
 public struct AppHealth: Sendable {
     /// A change of an app's or a route's health, for the operator.
     public enum Notice: Hashable, Sendable {
-        /// The push service does not accept the key of this app, with its reason.
-        case keyRejected(app: Int, reason: String)
-        /// The push service accepts the key of this app again.
-        case keyAccepted(app: Int)
+        /// The push service does not accept the credentials of this app on a route, with its reason.
+        ///
+        /// `origin` is that of the browsers' service which refused; empty for the other services.
+        case keyRejected(app: Int, route: Int, origin: String, reason: String)
+        /// The push service accepts the credentials of this app on a route again.
+        case keyAccepted(app: Int, route: Int, origin: String)
         /// Most tokens of this app and kind are called bad, with the last reason: environment or topic are in doubt.
         case suspectConfiguration(app: Int, kind: TokenKind, reason: String)
         /// This route leads nowhere.
@@ -40,7 +42,7 @@ public struct AppHealth: Sendable {
 
     /// Kinds of trouble of one app; they may come together.
     public struct Troubles: OptionSet, Sendable {
-        /// The push service does not accept its key.
+        /// The push service does not accept its key, at all or in one environment.
         public static let keyRefused = Self(rawValue: 1)
         /// Most of its tokens of some kind are called bad.
         public static let tokensInDoubt = Self(rawValue: 2)
@@ -63,7 +65,7 @@ public struct AppHealth: Sendable {
     }
 
     private struct App: Sendable {
-        var breaker = KeyCircuitBreaker()
+        var credentials: CredentialMonitor
         var tokenMonitors = TokenRejectionMonitors()
         var backlog = AppBacklog()
         /// When a push of it was answered last.
@@ -81,6 +83,25 @@ public struct AppHealth: Sendable {
     /// The time between two searches of all pushes for overdue ones, in milliseconds.
     private static let overdueCheckIntervalMilliseconds: Int64 = 500
 
+    /// Why a push has to be requeued.
+    public struct Deferral: Hashable, Sendable {
+        /// The cause.
+        public let cause: Disposition.RetryCause
+        /// How long it waits at least, in seconds; nil if the cause says that.
+        public let afterSeconds: Int?
+
+        init(_ cause: Disposition.RetryCause) {
+            self.cause = cause
+            afterSeconds = nil
+        }
+
+        init(_ wait: CredentialMonitor.Wait) {
+            cause = wait.spendsAttempt ? .addressRefused : .keyRejected
+            afterSeconds = wait.seconds
+        }
+    }
+
+    private let seed: UInt64
     private let unsettledDeliveriesMaximum: Int
     private let devicesWaitingMaximum: Int
     private var apps: [App]
@@ -102,8 +123,10 @@ public struct AppHealth: Sendable {
     /// - Parameters:
     ///   - appCount: how many apps are configured.
     ///   - limits: the bounds, from which an app's share follows.
-    public init(appCount: Int, limits: DispatchLimits) {
-        apps = Array(repeating: App(), count: appCount)
+    ///   - seed: keeps others from choosing tokens with equal digests.
+    public init(appCount: Int, limits: DispatchLimits, seed: UInt64 = 0) {
+        self.seed = seed
+        apps = Array(repeating: App(credentials: CredentialMonitor(seed: seed)), count: appCount)
         services = ServiceHealth(appCount: appCount, patienceMilliseconds: limits.answerPatienceMilliseconds)
         unsettledDeliveriesMaximum = limits.unsettledDeliveriesMaximum
         devicesWaitingMaximum = limits.devicesWaitingMaximum
@@ -117,27 +140,35 @@ public struct AppHealth: Sendable {
 
     // MARK: Before a push goes out
 
-    /// The reason why a push has to be requeued; nil if it may go out.
+    /// Decides whether a push has to be requeued.
     ///
-    /// A push that may go out for an app whose key is refused is the probe of its key.
+    /// A push that may go out although its credentials are refused is a probe.
     ///
     /// - Parameters:
+    ///   - token: its address.
     ///   - app: its app.
     ///   - route: the route that it would take.
     ///   - asksService: whether the push service would answer it, and not the registry.
     ///   - now: when it is.
-    /// - Returns: the cause; its retry spends no attempt.
-    public mutating func verdict(
-        app: Int, route: Int, asksService: Bool, at now: MonotonicTime
-    ) -> Disposition.RetryCause? {
-        if apps[app].isPaused { return .paused }
-        if routes.isUnreachable(route) { return .unreachable }
-        return !asksService || apps[app].breaker.admits(at: now) ? nil : .keyRejected
+    /// - Returns: why it waits; nil if it may go out.
+    public mutating func deferral(
+        of token: borrowing DeviceToken, app: Int, route: Int, asksService: Bool, at now: MonotonicTime
+    ) -> Deferral? {
+        if apps[app].isPaused { return Deferral(.paused) }
+        if routes.isUnreachable(route) { return Deferral(.unreachable) }
+        guard asksService else { return nil }
+        return apps[app].credentials.wait(for: token, route: route, at: now).map { Deferral($0) }
+    }
+
+    /// The wait of a push that has come back unprocessed, if its credentials are refused by now; nil if they are not.
+    public func credentialDeferral(of token: borrowing DeviceToken, app: Int, route: Int) -> Deferral? {
+        apps[app].credentials.pause(of: token, route: route).map { Deferral($0) }
     }
 
     /// Whether a push that has come back may be sent again at once.
-    public func maySendAgain(app: Int, route: Int, asksService: Bool) -> Bool {
-        !apps[app].isPaused && !(asksService && isKeyRefused(app: app)) && !routes.isUnreachable(route)
+    public func maySendAgain(_ token: borrowing DeviceToken, app: Int, route: Int, asksService: Bool) -> Bool {
+        !apps[app].isPaused && !routes.isUnreachable(route)
+            && !(asksService && apps[app].credentials.pause(of: token, route: route) != nil)
     }
 
     /// Whether a push on this route would wait for nothing.
@@ -146,8 +177,11 @@ public struct AppHealth: Sendable {
     /// Whether an operator has paused an app.
     public func isPaused(app: Int) -> Bool { apps[app].isPaused }
 
-    /// Whether the push service does not accept the key of an app, as far as is known.
-    public func isKeyRefused(app: Int) -> Bool { apps[app].breaker.state != .closed }
+    /// Whether the push service does not accept the key of an app, at all or in one environment, as far as is known.
+    public func isKeyRefused(app: Int) -> Bool { apps[app].credentials.isKeyRefused }
+
+    /// The routes and origins of an app whose credentials are refused at this moment.
+    public func refusedScopes(app: Int) -> [CredentialMonitor.Scope] { apps[app].credentials.pausedScopes }
 
     // MARK: What an operator says
 
@@ -172,37 +206,71 @@ public struct AppHealth: Sendable {
         if isShared { apps[app].backlog.wasAnswered(othersEnded: othersEnded(app), at: now) }
     }
 
-    /// A push that the service was asked for has ended with something that is not about the key.
-    public mutating func keyWasAccepted(app: Int) {
-        guard isKeyRefused(app: app) else { return }
-        apps[app].breaker.keyWasAccepted()
-        notices.append(.keyAccepted(app: app))
+    /// The push service answered a push with something that it says only to good credentials.
+    public mutating func keyWasAccepted(
+        _ token: borrowing DeviceToken, app: Int, route: Int, at now: MonotonicTime
+    ) {
+        guard let change = apps[app].credentials.accepted(token, route: route, at: now) else { return }
+        notice(change, app: app, origin: token.originText, reason: "")
     }
 
-    /// The push service did not accept the key of an app.
-    public mutating func keyWasRejected(app: Int, reason: String, at now: MonotonicTime) {
-        if !isKeyRefused(app: app) { notices.append(.keyRejected(app: app, reason: reason)) }
-        apps[app].breaker.keyWasRejected(at: now)
+    /// The push service refused the credentials of a push.
+    ///
+    /// - Returns: how the push is requeued.
+    public mutating func keyWasRejected(
+        _ token: borrowing DeviceToken, app: Int, route: Int, reason: String, at now: MonotonicTime
+    ) -> Deferral {
+        let (wait, change) = apps[app].credentials.refused(
+            token, route: route, isOfEnvironment: Disposition.isOfEnvironment(reason), at: now)
+        if let change { notice(change, app: app, origin: token.originText, reason: reason) }
+        return Deferral(wait)
     }
 
-    /// A push that the service was asked for has ended without an answer, which may have been the probe of a key.
-    public mutating func pushWasUnanswered(app: Int, at now: MonotonicTime) {
-        apps[app].breaker.attemptWasUnanswered(at: now)
+    private mutating func notice(_ change: CredentialMonitor.Change, app: Int, origin: String, reason: String) {
+        switch change {
+        case .paused(let scope):
+            notices.append(.keyRejected(app: app, route: scope.route, origin: origin, reason: reason))
+        case .resumed(let scope): notices.append(.keyAccepted(app: app, route: scope.route, origin: origin))
+        }
     }
 
     /// The push service answered something that did not call a token of an app bad.
-    public mutating func tokenWasGood(app: Int, kind: TokenKind) { apps[app].tokenMonitors[kind].tokenWasGood() }
+    ///
+    /// - Parameters:
+    ///   - token: the token.
+    ///   - app: its app.
+    ///   - route: the route of the push.
+    ///   - kind: the kind of the token.
+    ///   - isAccepted: whether the push was accepted.
+    ///   - sent: when the push went out.
+    public mutating func tokenWasGood(
+        _ token: borrowing DeviceToken, app: Int, route: Int, kind: TokenKind, isAccepted: Bool, sent: MonotonicTime
+    ) {
+        apps[app].tokenMonitors.modify(tokenScope(token, route, kind)) { [seed] in
+            $0.tokenWasGood(digest: token.digest(seed: seed), isAccepted: isAccepted, sent: sent)
+        }
+    }
 
     /// The push service called a token of an app bad, with a reason.
     ///
-    /// - Returns: the decision about the token.
-    public mutating func tokenWasBad(app: Int, kind: TokenKind, reason: String) -> TokenRejectionMonitor.Verdict {
-        let wasInDoubt = apps[app].tokenMonitors[kind].isInDoubt
-        let verdict = apps[app].tokenMonitors[kind].tokenWasBad()
-        if verdict == .deferPush, !wasInDoubt {
-            notices.append(.suspectConfiguration(app: app, kind: kind, reason: reason))
+    /// - Returns: the decision about its push.
+    public mutating func tokenWasBad(
+        _ token: borrowing DeviceToken, app: Int, route: Int, kind: TokenKind, reason: String, sent: MonotonicTime,
+        at now: MonotonicTime
+    ) -> TokenRejectionMonitor.Verdict {
+        let digest = token.digest(seed: seed)
+        let (wasInDoubt, verdict, isInDoubt) = apps[app].tokenMonitors.modify(tokenScope(token, route, kind)) {
+            ($0.isInDoubt, $0.tokenWasBad(digest: digest, sent: sent, at: now), $0.isInDoubt)
         }
+        if isInDoubt, !wasInDoubt { notices.append(.suspectConfiguration(app: app, kind: kind, reason: reason)) }
         return verdict
+    }
+
+    private func tokenScope(
+        _ token: borrowing DeviceToken, _ route: Int, _ kind: TokenKind
+    ) -> TokenRejectionMonitors.Scope {
+        TokenRejectionMonitors.Scope(
+            route: route, kind: kind, origin: token.details == nil ? 0 : token.originDigest(seed: seed))
     }
 
     /// Looks how the push services serve the apps, at most once a second.
@@ -224,8 +292,13 @@ public struct AppHealth: Sendable {
     /// Whether every app is paused.
     public var isEverythingPaused: Bool { apps.allSatisfy(\.isPaused) }
 
-    /// The apps whose sending is suspended, because the push service does not accept their key at this moment.
+    /// The apps whose key the push service does not accept at this moment, at all or in one environment.
     public var suspendedApps: [Int] { apps.indices.filter { isKeyRefused(app: $0) } }
+
+    /// Whether keys are refused, and none was accepted lately.
+    public var isEveryKeyRefused: Bool {
+        apps.contains(where: \.credentials.isKeyRefused) && !apps.contains(where: \.credentials.isKeyProven)
+    }
 
     /// The apps most of whose tokens of some kind are called bad at this moment.
     public var doubtedApps: [Int] { apps.indices.filter { apps[$0].tokenMonitors.isAnyInDoubt } }

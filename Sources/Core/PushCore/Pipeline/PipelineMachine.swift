@@ -89,7 +89,7 @@ public struct PipelineMachine {
             repeatDelayNanoseconds: configuration.repeatDelayNanoseconds)
         dispatch = DispatchStateMachine(
             appCount: configuration.routes.count, policy: configuration.retryPolicy, queues: configuration.queues,
-            limits: configuration.limits)
+            limits: configuration.limits, seed: UInt64(bitPattern: planner))
         dispatch.appNames = Set(configuration.apps.map(\.name))
     }
 

@@ -29,6 +29,8 @@ struct PushService {
     var moods = Array(repeating: Mood.well, count: World.appCount)
     /// For each worker the app whose environment it has wrong, so that it meets only foreign tokens.
     var wrongApps: [Int?]
+    /// Whether the app 0 has its credentials refused by some devices, and by the development environment.
+    var refusesSome = false
     /// How many of a million pushes of an app meet each single fault; none for the app 0, which is always served well.
     var faultsPerMillion = 0
 
@@ -56,6 +58,9 @@ struct PushService {
         case .serverErrors where random.below(4) > 0: return answer(500, "InternalServerError", quick)
         default: break
         }
+        if refusesSome, isRefused(device, route: route) {
+            return answer(403, route % 2 == 1 ? "BadEnvironmentKeyIdInToken" : "InvalidProviderToken", quick)
+        }
         if wrongApps[worker] == app { return answer(400, "BadDeviceToken", quick) }
         if app != 0, faultsPerMillion > 0 {
             switch random.below(1_000_000) / max(faultsPerMillion, 1) {
@@ -72,6 +77,16 @@ struct PushService {
             delay = random.nanoseconds(milliseconds: milliseconds / 2...milliseconds)
         }
         return answer(device, isPresent, isSandbox: route % 2 == 1, delay, now)
+    }
+
+    /// Whether the credentials are refused for a device while some are: one in eight, and all of the sandbox.
+    private func isRefused(_ device: Int, route: Int) -> Bool {
+        route / 2 == 0 && (route % 2 == 1 || World.index(of: device) % 8 == 5)
+    }
+
+    /// Whether the credentials are never refused for a device of the app 0.
+    func isNeverRefused(_ device: Int) -> Bool {
+        world.devices[device].platform == .apns && World.index(of: device) % 8 != 5
     }
 
     private func answer(

@@ -34,6 +34,8 @@ public enum Fault: String, CaseIterable, Sendable {
     case silent
     /// The key of an app is rejected.
     case key
+    /// The push service refuses the credentials of the first app for some devices, and for one environment.
+    case credentials
     /// The push service answers 500 for an app.
     case errors
     /// The push service answers 429 for an app.

@@ -106,6 +106,9 @@ extension Simulation {
         case .slow: return setMood(.slow(milliseconds: faultRandom.within(500...15_000)), app)
         case .silent: return setMood(.silent, app)
         case .key: return setMood(.keyRejected, app)
+        case .credentials:
+            service.refusesSome = true
+            return 0
         case .errors: return setMood(.serverErrors, app)
         case .throttled: return setMood(.throttled, app)
         case .unreachable: return setMood(.unreachable, app)
@@ -214,6 +217,7 @@ extension Simulation {
             guard target < seats.count, service.wrongApps[target] != nil else { return }
             restart(seats[target], wrongApp: nil)
         case .answers: service.faultsPerMillion = 0
+        case .credentials: service.refusesSome = false
         // Oversize events stay oversize.
         case .oversize: break
         case .kill, .drain, .consumer, .publisher, .confirms, .nack, .twice, .registrySlow, .clock, .devices: break

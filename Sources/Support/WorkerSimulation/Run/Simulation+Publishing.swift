@@ -136,7 +136,7 @@ extension Simulation {
                 publish.event, devices: Self.devices(of: publish.message),
                 reason: Self.text(RetryHeader.reason, of: publish.message), isByBroker: false,
                 detail: Self.text(RetryHeader.detail, of: publish.message))
-        case .retry: books.events[publish.event].hasWaited = true
+        case .retry: noteWait(publish)
         case .work, .fanOut: break
         }
         books.messageArrived(publish.event)
@@ -146,6 +146,17 @@ extension Simulation {
             events.schedule(.brokerHandsOver(queue: queue), atNanoseconds: due)
         }
         if case .fanOut = broker.queues[queue].kind { pumpAll() }
+    }
+
+    /// Notes that a copy of an event waits, which excuses a delay.
+    ///
+    /// Refused credentials of other devices excuse nothing.
+    private func noteWait(_ publish: OutgoingPublish) {
+        let reason = Self.text(RetryHeader.reason, of: publish.message)
+        let isOfCredentials = reason == "key-rejected" || reason == "address-refused"
+        let expected = books.events[publish.event].expected
+        guard !isOfCredentials || !expected.allSatisfy({ service.isNeverRefused(Int($0.device)) }) else { return }
+        books.events[publish.event].hasWaited = true
     }
 
     private static func text(_ header: String, of message: Message) -> String {

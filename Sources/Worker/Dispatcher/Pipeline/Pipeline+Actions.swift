@@ -23,6 +23,7 @@ extension Pipeline {
         if actions.dispatch.outcomesDropped > 0 { metrics.outcomesDropped.add(actions.dispatch.outcomesDropped) }
         metrics.report(machine.dispatch.ledgers)
         if metrics.health.report(machine.dispatch.health) { reportServices() }
+        reportRefusedKeys()
         actions.removeAll()
         swap(&actions, &machine.actions)
         assert(actions.isEmpty, "an adapter has called the machine back within a tick")
@@ -183,17 +184,11 @@ extension Pipeline {
     /// Logs a change of an app's health.
     func report(_ notice: AppHealth.Notice) {
         switch notice {
-        case .keyRejected(let app, let reason):
+        case .keyRejected(let app, let route, let origin, let reason):
+            reportRefusal(app, route, origin, reason)
+        case .keyAccepted(let app, let route, let origin):
             logger.log(
-                .error, "push.key.rejected",
-                fields(ofRoute: app) + [
-                    .field("reason", reason),
-                    .field("advice", "Check the app's credentials for this service; its pushes wait unspent."),
-                ])
-            reportSuspendedApps()
-        case .keyAccepted(let app):
-            logger.log(.info, "push.key.accepted", fields(ofRoute: app))
-            reportSuspendedApps()
+                .info, "push.key.accepted", fields(ofRoute: app) + scopeFields(app: app, route: route, origin: origin))
         case .suspectConfiguration(let app, let kind, let reason):
             logger.log(
                 .error, "push.tokens.in-doubt",
@@ -229,11 +224,39 @@ extension Pipeline {
             ])
     }
 
-    private func reportSuspendedApps() {
-        let names = machine.dispatch.health.suspendedApps.compactMap { machine.renderer.route(at: $0)?.title }
-        health.set(
-            .key,
-            names.isEmpty ? nil : "the push service does not accept the key of \(names.joined(separator: ", "))")
+    /// Brings readiness up to date with the keys; called in every tick, so it touches only what has changed.
+    func reportRefusedKeys() {
+        let suspended = machine.dispatch.health.suspendedApps
+        let isEvery = !suspended.isEmpty && machine.dispatch.health.isEveryKeyRefused
+        guard suspended != reportedRefusals.apps || isEvery != reportedRefusals.isEveryKey else { return }
+        reportedRefusals = (suspended, isEvery)
+        let names = suspended.prefix(8).compactMap { machine.renderer.route(at: $0)?.title }
+        let text = "the push service does not accept the key of \(names.joined(separator: ", "))"
+        let more = suspended.count > names.count ? " and \(suspended.count - names.count) more" : ""
+        health.set(.key, suspended.isEmpty ? nil : text + more)
+        health.set(.everyKey, isEvery ? "no push service accepts the key of any app" : nil)
+    }
+
+    /// Logs that credentials are refused: an error if it is the app's own, a warning if it is one origin of browsers.
+    private func reportRefusal(_ app: Int, _ route: Int, _ origin: String, _ reason: String) {
+        let isKey = machine.dispatch.health.isKeyRefused(app: app)
+        let advice =
+            isKey
+            ? "Check the app's credentials for this service and environment; the pushes wait, and no attempt is spent."
+            : "This origin refuses the app's VAPID key, which others accept; its pushes wait, all others go on."
+        logger.log(
+            isKey ? .error : .warning, "push.key.rejected",
+            fields(ofRoute: app) + scopeFields(app: app, route: route, origin: origin) + [
+                .field("reason", reason), .field("advice", advice),
+            ])
+    }
+
+    /// The environment or the origin that an answer about credentials speaks for.
+    private func scopeFields(app: Int, route: Int, origin: String) -> [LogField] {
+        if !origin.isEmpty { return [.field("origin", origin)] }
+        guard let appRoute = machine.renderer.route(at: app), appRoute.service == .apns else { return [] }
+        let isSandbox = appRoute.transportRoute(to: .apnsSandbox) == route
+        return [.field("environment", isSandbox ? "development" : "production")]
     }
 
     func fields(ofRoute index: Int) -> [LogField] {

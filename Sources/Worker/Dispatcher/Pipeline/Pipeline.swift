@@ -31,6 +31,8 @@ final class Pipeline {
     private var timer: (due: MonotonicTime, handle: EventLoop.Timer)?
     /// Whether the log has told that a publisher sends headers of Apus.
     var hasReportedIgnoredHeaders = false
+    /// The apps whose keys are refused, and whether every key is, as readiness says.
+    var reportedRefusals: (apps: [Int], isEveryKey: Bool) = ([], false)
     private var isClosing = false
     private var whenDrained: (() -> Void)?
 

@@ -22,6 +22,8 @@ public final class PipelineHealth: Sendable {
         case paused
         /// A push service does not accept the key of an app.
         case key
+        /// The push services accept the key of no app.
+        case everyKey = "every-key"
         /// A push service calls most tokens of an app bad.
         case tokens
         /// The broker does not take requeued messages.
@@ -33,8 +35,9 @@ public final class PipelineHealth: Sendable {
         ///
         /// Readiness decides whether a rollout goes on. A rollout that waits for a push service also keeps back the
         /// release or the configuration that would repair the connection, such as another proxy. One that waits for an
-        /// operator keeps back the release that was paused for.
-        public var onlyDegrades: Bool { self == .apns || self == .services || self == .paused }
+        /// operator keeps back the release that was paused for. The refused key of one app among many stops no rollout
+        /// either.
+        public var onlyDegrades: Bool { self == .apns || self == .services || self == .paused || self == .key }
     }
 
     /// How the wait for the first delivery ended.

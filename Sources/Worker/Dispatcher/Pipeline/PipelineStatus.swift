@@ -39,9 +39,7 @@ extension Pipeline {
     private func problems(of route: AppRoute, _ health: AppHealth) -> [String] {
         let service = route.service.title
         var problems: [String] = []
-        if health.isKeyRefused(app: route.index) {
-            problems.append("\(service) does not accept its credentials; its pushes wait")
-        }
+        problems += Self.refusals(of: route, health)
         if health.doubtedApps.contains(route.index) {
             problems.append("\(service) calls most of its tokens bad; check platform and credentials")
         }
@@ -52,6 +50,21 @@ extension Pipeline {
             problems.append("\(Self.server(of: platform)) cannot be reached")
         }
         return problems + serviceProblems(of: route, health)
+    }
+
+    /// Whose credentials are refused, by environment; origins of browsers are counted.
+    private static func refusals(of route: AppRoute, _ health: AppHealth) -> [String] {
+        let scopes = health.refusedScopes(app: route.index)
+        if scopes.isEmpty { return [] }
+        if route.service == .webPush, !health.isKeyRefused(app: route.index) {
+            return ["\(scopes.count) origins of browsers refuse its key, others accept it; their pushes wait"]
+        }
+        guard route.service == .apns else {
+            return ["\(route.service.title) does not accept its credentials; its pushes wait"]
+        }
+        return [Platform.apns, .apnsSandbox].filter { platform in
+            scopes.contains { $0.route == route.transportRoute(to: platform) }
+        }.map { "\(server(of: $0)) does not accept its credentials; pushes to it wait" }
     }
 
     private static func server(of platform: Platform) -> String {

@@ -179,7 +179,7 @@ struct HostileSimulatorTests {
         #expect(
             byIdentifier[3] == .answered(PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: 5)))
         #expect(byIdentifier[4] == .answered(PushAnswer(status: 400, reason: "NeverHeardOf")))
-        #expect(byIdentifier[5] == .answered(PushAnswer(status: 500)))
+        #expect(byIdentifier[5] == .answered(PushAnswer(status: 500, explanation: "<html>")))
         #expect(byIdentifier[6] == .answered(PushAnswer(status: 200)))
         #expect(byIdentifier[7] == .answered(PushAnswer(status: 200)))
         #expect(accepted(results) == 395)

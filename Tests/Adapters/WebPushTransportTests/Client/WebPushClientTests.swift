@@ -157,24 +157,6 @@ struct WebPushClientTests {
         try await service.stop()
     }
 
-    @Test("The refusal of one subscription is not that of the key, while others are accepted")
-    func singleRefusal() async throws {
-        let service = try await BrowserService { $0 == "/bad" ? (403, "invalid JWT provided") : (201, "") }
-        let (client, collector) = try Self.client(service)
-        client.send([try Self.request(1, try service.token("/bad"))])
-        #expect(
-            await collector.wait(count: 1)[1]
-                == [.answered(PushAnswer(status: 403, reason: WebPushReason.tokenRefused))])
-        client.send([try Self.request(2, try service.token("/good"))])
-        _ = await collector.wait(count: 2)
-        client.send([try Self.request(3, try service.token("/bad"))])
-        #expect(
-            await collector.wait(count: 3)[3]
-                == [.answered(PushAnswer(status: 403, reason: WebPushReason.refusedHere))])
-        await client.close()
-        try await service.stop()
-    }
-
     @Test("Closing ends every push once, and later ones at once")
     func closes() async throws {
         let service = try await BrowserService()

@@ -59,8 +59,8 @@ struct WorkerDispositionTests {
             return [other.replacing(TestEvents.pool, with: Self.otherPool), event]
         }
         try await fixture.publish(events)
-        let body = try await worker.readiness(503)
-        #expect(body.contains("mail") && !body.contains("chat"), "\(body)")
+        let body = try await worker.readiness(200, mentioning: "the key of mail")
+        #expect(body.contains("degraded") && !body.contains("chat"), "\(body)")
         try await worker.wait(
             for: "apus_pushes_total", #"app="mail",service="apns",outcome="requeued_retry""#, toReach: 50)
         _ = try await fixture.accepted(reachingDevices: 200)
@@ -68,6 +68,32 @@ struct WorkerDispositionTests {
         #expect(asked < 50, "the breaker asks now and then, not for each push")
         #expect(try await worker.metric("apus_pushes_total", #"outcome="requeued_dead_letter""#) == 0)
         let end = await worker.drain()
+        #expect(end.errors.contains(#""balanced":true"#), "\(end.errors)")
+        try await fixture.stop()
+    }
+
+    @Test("A key that is for one environment only keeps back the devices of the other, and the worker says which")
+    func keyOfOneEnvironment() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(100)
+        let token = String(repeating: "e", count: 64)
+        let added = try await fixture.apus(
+            "device", "add", "--id", "developer", "--app", "chat", "--platform", "APNS_SANDBOX", "--token", token)
+        #expect(added.exitCode == 0, "\(added)")
+        let fault = #"{"fault":"answer","token":"eeee","status":403,"reason":"BadEnvironmentKeyIdInToken"}"#
+        try fixture.simulator.execute(Array(fault.utf8))
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        try await fixture.publish([
+            TestEvents.message(TestEvents.pushRequested("to-developer", to: .devices(["developer"])))
+        ])
+        try await worker.wait(for: "apus_app_key_refused", toReach: 1)
+        try await fixture.publish(
+            (0..<100).map { WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1) })
+        _ = try await fixture.accepted(reachingDevices: 100)
+        _ = try await worker.readiness(200, mentioning: "does not accept the key of chat")
+        let end = await worker.drain()
+        #expect(end.errors.contains(#""environment":"development""#), "\(end.errors)")
         #expect(end.errors.contains(#""balanced":true"#), "\(end.errors)")
         try await fixture.stop()
     }
@@ -80,8 +106,7 @@ struct WorkerDispositionTests {
         _ = try await worker.readiness(200)
         try await fixture.publish(
             (0..<60).map { WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1) })
-        // The first nine are too few to judge by, and end; the others are kept.
-        try await worker.wait(for: "apus_pushes_total", #"outcome="requeued_retry""#, toReach: 51)
+        try await worker.wait(for: "apus_pushes_total", #"outcome="requeued_retry""#, toReach: 60)
         #expect(try await worker.metric("apus_tokens_pruned_total") == 0)
         #expect(worker.command.errors.contains("push.tokens.in-doubt"))
         let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .readOnly)

@@ -81,22 +81,6 @@ struct DecisionTests {
         #expect(seen.count == 100_000)
     }
 
-    @Test("The breaker lets one probe through after its interval, and another after one that was not answered")
-    func breaker() {
-        var breaker = KeyCircuitBreaker()
-        var admitted: [Bool] = [breaker.admits(at: Samples.monotonic(0))]
-        breaker.keyWasRejected(at: Samples.monotonic(1_000_000))
-        for now: Int64 in [1_029_999, 1_030_000, 1_030_000] {
-            admitted.append(breaker.admits(at: Samples.monotonic(now)))
-        }
-        #expect(admitted == [true, false, true, false])
-        breaker.attemptWasUnanswered(at: Samples.monotonic(1_030_000))
-        for now: Int64 in [1_059_999, 1_060_000] { admitted.append(breaker.admits(at: Samples.monotonic(now))) }
-        #expect(admitted.suffix(2) == [false, true])
-        breaker.keyWasAccepted()
-        #expect(breaker.state == .closed)
-    }
-
     @Test("A requeued copy is read back as it was written, and requeuing it twice adds nothing")
     func parkingRoundTrip() {
         let brokers = [

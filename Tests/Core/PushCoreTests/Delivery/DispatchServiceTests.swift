@@ -77,12 +77,12 @@ struct DispatchServiceTests {
 
     @Test("An answer means what its service means by it")
     mutating func answers() {
-        _ = arrive()
+        _ = arrive(pairs: 2)
         let requests = send()
         // A 404 without a code of FCM is about the project; at APNs it is about the request.
         answer(requests, status: 404)
         let copies = confirmAll()
-        #expect(copies.map(\.routingKey).sorted() == ["dead", "retry.1m"])
+        #expect(copies.map(\.routingKey).sorted() == ["dead", "retry.1s"])
         #expect(machine.health.isKeyRefused(app: 1) && !machine.health.isKeyRefused(app: 0))
         #expect(actions.settles.count == 1 && machine.checkInvariants().isEmpty)
     }

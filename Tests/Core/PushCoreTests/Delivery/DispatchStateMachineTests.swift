@@ -9,9 +9,9 @@ struct DispatchStateMachineTests {
     private var machine = Samples.machine()
     private var actions = DispatchActions()
 
-    private mutating func send(_ job: DispatchJob) -> [PushRequest] {
+    private mutating func send(_ job: DispatchJob, now: Int64 = 0) -> [PushRequest] {
         machine.jobArrived(job, into: &actions)
-        machine.sendWaiting(at: Samples.moment(0), into: &actions)
+        machine.sendWaiting(at: Samples.moment(now), into: &actions)
         defer { actions.sends = [] }
         return actions.sends
     }
@@ -199,33 +199,59 @@ struct DispatchStateMachineTests {
         #expect(machine.ledgers[0] == ledger && actions.settles.count == 1 && actions.deadTokens.isEmpty)
     }
 
-    @Test("A wrong key requeues the app's pushes without spending an attempt, and one probe finds out when it is right")
-    mutating func wrongKey() {
-        let first = send(Samples.job(number: 1, devices: [Samples.device("a")]))[0]
-        answer(first, 403, "InvalidProviderToken")
-        #expect(machine.health.suspendedApps == [0])
-        #expect(actions.notices == [.health(.keyRejected(app: 0, reason: "InvalidProviderToken"))])
-        #expect(actions.publishes[0].message.header(RetryHeader.attempt) == .int64(0))
-        let held = send(Samples.job(number: 2, devices: [Samples.device("b")]))
-        #expect(held.isEmpty)
-        #expect(actions.publishes.map(\.routingKey) == ["retry.1m", "retry.1m"])
+    /// Has the key refused for so many devices.
+    private mutating func refuse(_ names: [String]) {
+        for request in send(Samples.job(number: 100, devices: names.map { Samples.device($0) })) {
+            answer(request, 403, "InvalidProviderToken")
+        }
+    }
 
-        machine.jobArrived(
-            Samples.job(number: 3, devices: [Samples.device("c"), Samples.device("d")]), into: &actions)
-        machine.sendWaiting(at: Samples.moment(KeyCircuitBreaker.probeIntervalMilliseconds), into: &actions)
-        #expect(actions.sends.count == 1, "one probe, the other push waits")
-        answer(actions.sends[0], 200, now: KeyCircuitBreaker.probeIntervalMilliseconds)
+    @Test("A wrong key requeues the app's pushes without spending an attempt, and any acceptance ends the wait")
+    mutating func wrongKey() {
+        refuse(["a", "b"])
+        #expect(machine.health.suspendedApps == [0] && machine.health.isEveryKeyRefused)
+        let notice = AppHealth.Notice.keyRejected(app: 0, route: 0, origin: "", reason: "InvalidProviderToken")
+        #expect(actions.notices == [.health(notice)])
+        #expect(actions.publishes[0].message.header(RetryHeader.attempt) == .int64(0))
+        let devices = (0..<20).map { Samples.device("c\($0)") }
+        let probes = send(Samples.job(number: 2, devices: devices))
+        #expect((1..<CredentialMonitor.probesMaximum).contains(probes.count), "the others wait")
+        answer(probes[0], 200)
         #expect(machine.health.suspendedApps.isEmpty)
+        #expect(send(Samples.job(number: 3, devices: devices)).count == devices.count)
+    }
+
+    @Test("One refused address delays no other push, spends its attempts, and ends among the dead letters")
+    mutating func refusedAddress() {
+        answer(send(Samples.job(number: 1, devices: [Samples.device("good")]))[0], 200)
+        answer(send(Samples.job(number: 2, devices: [Samples.device("bad")]))[0], 403, "InvalidProviderToken")
+        #expect(machine.health.suspendedApps.isEmpty && actions.notices.isEmpty)
+        #expect(actions.publishes[0].message.header(RetryHeader.attempt) == .int64(1))
+        #expect(actions.publishes[0].message.header(RetryHeader.reason) == .string("address-refused"))
+        #expect(send(Samples.job(number: 3, devices: [Samples.device("other")])).count == 1)
+    }
+
+    @Test("A key that is for the other environment only keeps back that environment")
+    mutating func refusedEnvironment() {
+        let sandbox = Samples.device("phone", platform: .apnsSandbox)
+        answer(send(Samples.job(number: 1, devices: [sandbox]))[0], 403, "BadEnvironmentKeyIdInToken")
+        #expect(machine.health.suspendedApps == [0])
+        let production = send(Samples.job(number: 2, devices: [Samples.device("a"), Samples.device("b")]))
+        #expect(production.count == 2)
+        for request in production { answer(request, 200) }
+        #expect(!machine.health.isEveryKeyRefused)
+        #expect(send(Samples.job(number: 3, devices: [sandbox])).isEmpty, "the refused push is no probe at once")
     }
 
     @Test("A client that fetches its notifications gets them whatever is wrong with the key, and says nothing of it")
     mutating func wrongKeyAndClients() {
-        answer(send(Samples.job(number: 1, devices: [Samples.device("a")]))[0], 403, "InvalidProviderToken")
+        refuse(["a", "a2"])
         let fetched = send(Samples.job(number: 2, devices: [Samples.device("b", platform: .courier)]))
         #expect(fetched.map(\.route) == [Samples.app.courierRoute])
         answer(fetched[0], 200)
         #expect(machine.health.suspendedApps == [0] && machine.ledgers[0].accepted == 1)
-        #expect(send(Samples.job(number: 3, devices: [Samples.device("c")])).isEmpty)
+        let probes = send(Samples.job(number: 3, devices: (0..<20).map { Samples.device("c\($0)") }))
+        #expect(probes.count < CredentialMonitor.probesMaximum)
     }
 
     @Test("Clients that fetch their notifications do not speak for tokens that APNs calls bad")
@@ -240,30 +266,13 @@ struct DispatchStateMachineTests {
     @Test(
         "Pushes that waited for a stream while the key was found to be wrong are requeued without spending an attempt")
     mutating func wrongKeyWithPushesWaiting() {
-        let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b"), Samples.device("c")]))
-        answer(sends[0], 403, "InvalidProviderToken")
-        end(sends[1], .notProcessed("no stream"))
-        end(sends[2], .notProcessed("no stream"))
+        let sends = send(Samples.job(devices: ["a", "b", "c", "d"].map { Samples.device($0) }))
+        for request in sends.prefix(2) { answer(request, 403, "InvalidProviderToken") }
+        for request in sends.suffix(2) { end(request, .notProcessed("no stream")) }
         #expect(actions.sends.isEmpty, "they do not go out again")
-        #expect(actions.publishes.count == 1)
-        #expect(actions.publishes[0].message.header(RetryHeader.attempt) == .int64(0))
+        #expect(actions.publishes.allSatisfy { $0.message.header(RetryHeader.attempt) == .int64(0) })
         confirmAll()
-        #expect(machine.ledgers[0].requeuedForRetry == 3)
-    }
-
-    @Test("A probe whose provider token has expired leaves the breaker open, and another is sent after the interval")
-    mutating func expiredProbe() {
-        answer(send(Samples.job(number: 1, devices: [Samples.device("a")]))[0], 403, "InvalidProviderToken")
-        machine.jobArrived(Samples.job(number: 2, devices: [Samples.device("b")]), into: &actions)
-        actions.sends = []
-        machine.sendWaiting(at: Samples.moment(KeyCircuitBreaker.probeIntervalMilliseconds), into: &actions)
-        let probe = actions.sends[0]
-        actions.sends = []
-        answer(probe, 403, "ExpiredProviderToken", now: KeyCircuitBreaker.probeIntervalMilliseconds)
-        #expect(actions.sends.isEmpty)
-        machine.jobArrived(Samples.job(number: 3, devices: [Samples.device("c")]), into: &actions)
-        machine.sendWaiting(at: Samples.moment(2 * KeyCircuitBreaker.probeIntervalMilliseconds), into: &actions)
-        #expect(actions.sends.count == 1)
+        #expect(machine.ledgers[0].requeuedForRetry == 4)
     }
 
     @Test("When most tokens are called bad none is pruned and their pushes wait")
@@ -272,16 +281,17 @@ struct DispatchStateMachineTests {
         for request in send(Samples.job(devices: devices)) { answer(request, 400, "BadDeviceToken") }
         #expect(actions.deadTokens.isEmpty)
         #expect(machine.health.doubtedApps == [0])
-        #expect(actions.publishes.count == 1)
-        #expect(machine.ledgers[0].tokenDead == TokenRejectionMonitor.evidenceMinimum - 1)
+        #expect(machine.ledgers[0].tokenDead == 0 && machine.ledgers[0].inFlight == devices.count)
     }
 
-    @Test("One bad token among good ones is pruned")
+    @Test("A token that is called bad twice, while others are accepted, is removed")
     mutating func oneBadToken() {
-        let sends = send(Samples.job(devices: (0..<40).map { Samples.device("device-\($0)") }))
-        for request in sends.dropLast() { answer(request, 200) }
-        answer(sends[39], 400, "BadDeviceToken")
-        #expect(actions.deadTokens.map(\.token) == [Samples.device("device-39").token])
+        let bad = Samples.device("bad")
+        answer(send(Samples.job(number: 1, devices: [bad]))[0], 400, "BadDeviceToken")
+        #expect(actions.deadTokens.isEmpty && actions.publishes[0].routingKey == "retry.1s")
+        answer(send(Samples.job(number: 2, devices: [Samples.device("good")]), now: 1)[0], 200, now: 2)
+        answer(send(Samples.job(number: 3, devices: [bad]), now: 3)[0], 400, "BadDeviceToken", now: 4)
+        #expect(actions.deadTokens.map(\.token) == [bad.token] && machine.ledgers[0].tokenDead == 1)
     }
 
     @Test("A token is found dead for the topic that was asked, whatever its device is", arguments: PushType.allCases)
@@ -304,9 +314,14 @@ struct DispatchStateMachineTests {
         #expect(
             actions.notices == [.health(.suspectConfiguration(app: 0, kind: .voip, reason: "DeviceTokenNotForTopic"))])
         let devices = (0..<40).map { Samples.device("device-\($0)") }
-        let alerts = send(Samples.job(number: 2, devices: devices))
-        for request in alerts.dropLast() { answer(request, 200) }
-        answer(alerts[39], 400, "BadDeviceToken")
+        for number in 2...3 as ClosedRange<UInt64> {
+            let alerts = send(Samples.job(number: number, devices: devices), now: Int64(number))
+            answer(alerts[39], 400, "BadDeviceToken", now: Int64(number))
+            for request in alerts.dropLast() { answer(request, 200, now: Int64(number)) }
+            for request in send(Samples.job(number: 9, devices: [devices[0]]), now: Int64(number) + 1) {
+                answer(request, 200, now: Int64(number) + 1)
+            }
+        }
         #expect(actions.deadTokens.map(\.kind) == [.alert])
     }
 

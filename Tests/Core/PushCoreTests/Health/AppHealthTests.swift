@@ -19,10 +19,17 @@ struct AppHealthTests {
 
     /// Asks for a verdict about a push on the route of its app.
     private mutating func verdict(app: Int, asksService: Bool = true) -> Disposition.RetryCause? {
-        health.verdict(app: app, route: app, asksService: asksService, at: moment)
+        health.deferral(of: token, app: app, route: app, asksService: asksService, at: moment)?.cause
     }
 
-    private mutating func refuse(app: Int) { health.keyWasRejected(app: app, reason: "InvalidToken", at: moment) }
+    private let token = Samples.device("phone").token
+
+    private mutating func refuse(app: Int) {
+        for name in ["a", "b"] {
+            _ = health.keyWasRejected(
+                Samples.device(name).token, app: app, route: app, reason: "InvalidToken", at: moment)
+        }
+    }
 
     // MARK: Verdicts
 
@@ -30,7 +37,7 @@ struct AppHealthTests {
     mutating func wellAtFirst() {
         let verdict = verdict(app: 0)
         #expect(verdict == nil && health.notices.isEmpty && !health.isEverythingUnreachable && !health.isWatching)
-        #expect(health.maySendAgain(app: 0, route: 0, asksService: true))
+        #expect(health.maySendAgain(token, app: 0, route: 0, asksService: true))
     }
 
     @Test("A route that leads nowhere requeues its pushes, and each change is told once")
@@ -39,52 +46,59 @@ struct AppHealthTests {
         for _ in 0..<3 { health.routeChanged(0, isReachable: false) }
         let verdicts = [verdict(app: 0), verdict(app: 0, asksService: false), verdict(app: 1)]
         #expect(verdicts == [.unreachable, .unreachable, nil])
-        #expect(!health.maySendAgain(app: 0, route: 0, asksService: false) && health.isUnreachable(route: 0))
+        #expect(!health.maySendAgain(token, app: 0, route: 0, asksService: false) && health.isUnreachable(route: 0))
         for _ in 0..<3 { health.routeChanged(0, isReachable: true) }
         #expect(health.notices == [.unreachable(route: 0), .reachable(route: 0)])
         #expect(!health.isUnreachable(route: 0))
     }
 
-    @Test("A refused key requeues what goes to APNs, but for a probe in each interval, and each change is told once")
+    @Test("A refused key requeues what goes to APNs, but for few probes, and each change is told once")
     mutating func refusedKey() {
         for _ in 0..<3 { refuse(app: 0) }
-        let atOnce = [verdict(app: 0), verdict(app: 0, asksService: false), verdict(app: 1)]
-        #expect(atOnce == [.keyRejected, nil, nil] && health.suspendedApps == [0])
-        now += KeyCircuitBreaker.probeIntervalMilliseconds
-        let probes = [verdict(app: 0), verdict(app: 0)]
-        #expect(probes == [nil, .keyRejected])
-        health.pushWasUnanswered(app: 0, at: moment)
-        now += KeyCircuitBreaker.probeIntervalMilliseconds
-        let again = verdict(app: 0)
-        #expect(again == nil)
-        for _ in 0..<3 { health.keyWasAccepted(app: 0) }
+        let others = [verdict(app: 0, asksService: false), verdict(app: 1)]
+        #expect(others == [nil, nil] && health.suspendedApps == [0] && health.isEveryKeyRefused)
+        let probes = (0..<20).map { _ in verdict(app: 0) }
+        #expect(probes.contains(.keyRejected) && !health.maySendAgain(token, app: 0, route: 0, asksService: true))
+        for _ in 0..<3 { health.keyWasAccepted(token, app: 0, route: 0, at: moment) }
         let accepted = verdict(app: 0)
-        #expect(accepted == nil && health.suspendedApps.isEmpty)
-        #expect(health.notices == [.keyRejected(app: 0, reason: "InvalidToken"), .keyAccepted(app: 0)])
+        #expect(accepted == nil && health.suspendedApps.isEmpty && !health.isEveryKeyRefused)
+        #expect(
+            health.notices == [
+                .keyRejected(app: 0, route: 0, origin: "", reason: "InvalidToken"),
+                .keyAccepted(app: 0, route: 0, origin: ""),
+            ])
     }
 
     @Test("A route that leads nowhere uses up no probe of a key")
     mutating func probeIsKept() {
         refuse(app: 0)
-        now += KeyCircuitBreaker.probeIntervalMilliseconds
         health.routeChanged(0, isReachable: false)
-        let unreachable = verdict(app: 0)
+        let unreachable = Set((0..<100).map { _ in verdict(app: 0) })
         health.routeChanged(0, isReachable: true)
         let probe = verdict(app: 0)
-        #expect(unreachable == .unreachable && probe == nil)
+        #expect(unreachable == [.unreachable] && probe == nil)
+    }
+
+    private mutating func badToken(_ name: String) -> TokenRejectionMonitor.Verdict {
+        health.tokenWasBad(
+            Samples.device(name).token, app: 1, route: 1, kind: .voip, reason: "BadDeviceToken", sent: moment,
+            at: moment)
     }
 
     @Test("Tokens in doubt are told of once, until they are good again")
     mutating func tokens() {
-        var verdicts: [TokenRejectionMonitor.Verdict] = []
-        for _ in 0..<40 { verdicts.append(health.tokenWasBad(app: 1, kind: .voip, reason: "BadDeviceToken")) }
-        #expect(verdicts.last == .deferPush && health.doubtedApps == [1])
+        for number in 0..<40 { _ = badToken("\(number)") }
+        #expect(health.doubtedApps == [1])
         let notice = AppHealth.Notice.suspectConfiguration(app: 1, kind: .voip, reason: "BadDeviceToken")
         #expect(health.takeNotices() == [notice] && health.notices.isEmpty)
-        for _ in 0..<TokenRejectionMonitor.recentMaximum { health.tokenWasGood(app: 1, kind: .voip) }
+        now += 1
+        for _ in 0..<TokenRejectionMonitor.recentMaximum {
+            health.tokenWasGood(
+                Samples.device("good").token, app: 1, route: 1, kind: .voip, isAccepted: true, sent: moment)
+        }
         #expect(health.doubtedApps.isEmpty)
-        let pruned = health.tokenWasBad(app: 1, kind: .voip, reason: "BadDeviceToken")
-        #expect(pruned == .prune && health.notices.isEmpty)
+        let verdict = badToken("39")
+        #expect(verdict == .dead && health.notices.isEmpty)
     }
 
     // MARK: Slow apps
