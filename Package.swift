@@ -450,7 +450,7 @@ let package = Package(
         ),
         // Runs the simulation of workers for long: `make simulate`.
         .executableTarget(
-            name: "worker-simulation", dependencies: ["WorkerSimulation"], path: "Tests/Simulation",
+            name: "worker-simulation", dependencies: ["WorkerSimulation", "EventLoop"], path: "Tests/Simulation",
             swiftSettings: swiftSettings),
         // For `make soak`: the worker's part in what clients of the courier fetch.
         .executableTarget(

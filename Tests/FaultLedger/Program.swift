@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import PushTestKit
 
@@ -7,7 +8,7 @@ struct Program {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
         do {
-            exit(try await run(ProgramOptions(Array(CommandLine.arguments.dropFirst()))))
+            exit(try await run(ProgramOptions(ProcessArguments.words())))
         } catch {
             Progress.say("fault: \(error); see --help")
             exit(64)

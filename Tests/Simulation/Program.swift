@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import WorkerSimulation
 
@@ -8,7 +9,7 @@ struct Program {
 
     static func main() {
         do {
-            exit(run(try ProgramOptions(Array(CommandLine.arguments.dropFirst()))))
+            exit(run(try ProgramOptions(ProcessArguments.words())))
         } catch {
             say("worker-simulation: \(error); see --help")
             exit(usageCode)

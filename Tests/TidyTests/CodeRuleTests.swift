@@ -8,6 +8,7 @@ struct CodeRuleTests {
         ("as!", "use as? and handle the other case"),
         ("fatalError(", "throw; or precondition(), for an error of the programmer alone"),
         ("nonisolated(unsafe)", "use Mutex, Atomic or LoopBound"),
+        ("CommandLine.arguments", "use ProcessArguments, which also has them under a preloaded library"),
     ]
 
     @Test("No source uses a construct that crashes or hides a race")

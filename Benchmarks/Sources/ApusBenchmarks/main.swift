@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 
 // Usage: apus-benchmarks --bare-consumer PATH [--peers FOLDER] [--results FILE]
@@ -12,7 +13,7 @@ import Foundation
 // the limits of BenchmarkScenario. Run through `make bench`, which builds what is needed.
 
 do {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = try ProcessArguments.words()
     let options = try BenchmarkOptions(arguments)
     if let scenario = options.scenarioOfProcess {
         let report = Report()

@@ -5,6 +5,20 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+static int argument_count = 0;
+static char *const *argument_list = NULL;
+
+// glibc hands the arguments of `main` to each constructor.
+__attribute__((constructor)) static void remember_arguments(int count, char **arguments) {
+    argument_count = count;
+    argument_list = arguments;
+}
+
+char *const *clinux_arguments(int *count) {
+    *count = argument_count;
+    return argument_list;
+}
+
 int clinux_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
 static int signal_pipe[2] = {-1, -1};

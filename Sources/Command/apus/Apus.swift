@@ -44,8 +44,7 @@ struct Apus {
     static func main() async {
         // A reader that goes away, as `head` does, is an error of the next write rather than the end of the process.
         signal(SIGPIPE, SIG_IGN)
-        let runner = CommandRunner(root: root, output: StandardOutput())
-        exit(await runner.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        await CommandRunner(root: root, output: StandardOutput()).runProcess()
     }
 
     /// The group that all commands are in.

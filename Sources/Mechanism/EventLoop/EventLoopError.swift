@@ -19,6 +19,19 @@ public struct EventLoopError: Error, CustomStringConvertible, Sendable {
     /// The failure that the system has just reported in `errno`.
     init(call: String, subject: String = "") { self.init(call: call, code: errno, subject: subject) }
 
+    /// Whether an error of the system passes without anybody's doing: memory, descriptors and devices come back.
+    ///
+    /// - Parameter code: the value of `errno`.
+    /// - Returns: whether the same call may succeed later; not for a file that is not there, or may not be read.
+    public static func isTransient(_ code: Int32) -> Bool {
+        switch code {
+        case EAGAIN, EBUSY, EHOSTDOWN, EHOSTUNREACH, EINTR, EIO, EMFILE, ENETDOWN, ENETUNREACH, ENFILE, ENOBUFS, ENOMEM,
+            ENOTCONN, ESTALE, ETIMEDOUT, EREMOTEIO:
+            true
+        default: false
+        }
+    }
+
     /// One line with the call, its subject and the system's own text.
     public var description: String {
         let reason = call == "getaddrinfo" ? String(cString: gai_strerror(code)) : String(cString: strerror(code))

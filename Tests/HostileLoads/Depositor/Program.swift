@@ -16,8 +16,9 @@ import SQLiteRegistry
 @main
 struct Program {
     static func main() {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 2, let url = arguments.first, let app = arguments.last else {
+        guard let arguments = try? ProcessArguments.words(), arguments.count == 2, let url = arguments.first,
+            let app = arguments.last
+        else {
             end("usage: courier-depositor REGISTRY-URL APP")
         }
         do throws(RegistryError) {

@@ -1,3 +1,5 @@
+import EventLoop
+
 /// What can be measured, in the order in which it is.
 enum BenchmarkScenario: String, CaseIterable {
     case client, services, distance, allocations, micro, matching, pipeline, subscriptions
@@ -93,7 +95,7 @@ struct ScenarioLimits {
 /// How much the scenarios do: enough to measure, or only enough to see that they work.
 enum Scale {
     /// Whether `--small` was given: small counts, no budgets, no results.
-    static let isSmall = CommandLine.arguments.contains("--small")
+    static let isSmall = (try? ProcessArguments.words())?.contains("--small") ?? false
 
     /// The value for measuring, or the small one.
     static func of<Value>(_ whole: Value, small: Value) -> Value { isSmall ? small : whole }

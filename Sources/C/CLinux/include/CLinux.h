@@ -29,6 +29,10 @@ static inline uint32_t clinux_epoll_events(const struct epoll_event *event) { re
 static inline int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 static inline int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
+// The arguments of `main`, the program's name first. Swift's runtime looks for them beside the environment on the
+// stack, and finds none if a preloaded library has moved the environment (libfaketime, libfakechroot).
+char *const *clinux_arguments(int *count);
+
 // `pthread_setname_np` needs _GNU_SOURCE, which Swift's Glibc module is not built with.
 int clinux_set_thread_name(const char *name);
 

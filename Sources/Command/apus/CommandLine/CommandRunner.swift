@@ -1,9 +1,25 @@
+import EventLoop
+import Glibc
+
 /// Finds the command that the words name, runs it, and says how it ended.
 struct CommandRunner: Sendable {
     /// The tree of commands; its root is the group `apus`.
     let root: CommandNode
     /// Where data goes.
     let output: StandardOutput
+
+    /// Runs the command that the process was started with, and ends the process.
+    ///
+    /// It ends on the thread that the command ended on: a change to the main one may need a new thread, for which
+    /// Swift's runtime waits for seconds if the system has none.
+    func runProcess() async -> Never {
+        do throws(ProcessArguments.Missing) {
+            exit(await run(try ProcessArguments.words()).rawValue)
+        } catch {
+            report(CommandFailure(.usage, "\(error)"), path: [root.name])
+            exit(ExitCode.usage.rawValue)
+        }
+    }
 
     /// Runs the command that the words after the program's name select.
     ///
@@ -16,6 +32,10 @@ struct CommandRunner: Sendable {
         } catch let failure as CommandFailure {
             report(failure, path: path)
             code = failure.code
+        } catch let error as EventLoopError {
+            // Threads, descriptors or memory, of which there may be more in a moment.
+            report(CommandFailure(.temporaryFailure, "\(error)"), path: path)
+            code = .temporaryFailure
         } catch {
             report(CommandFailure(.software, "\(error)"), path: path)
             code = .software

@@ -1,3 +1,4 @@
+import Glibc
 import PushTestKit
 import Testing
 
@@ -20,6 +21,36 @@ struct CommandLineTests {
         #expect(try await apus("--help").output == bare.output)
         #expect(try await apus("-h").output == bare.output)
         #expect(try await apus("help").output == bare.output)
+    }
+
+    @Test(
+        "Preloaded libraries that change the environment take no word of the command line away",
+        arguments: ["faketime/libfaketimeMT.so.1", "fakechroot/libfakechroot.so"])
+    func preloadedLibraries(library: String) async throws {
+        let path = "/usr/lib/\(try await multiarchName())/\(library)"
+        try #require(access(path, R_OK) == 0, "deploy/bin/install-packages test installs \(path)")
+        let programs = [CommandRunner.apusPath] + ["FaultLedger", "worker-simulation"].map(CommandRunner.path)
+        for program in programs {
+            let words = ["LD_PRELOAD=\(path)", program, "--nonsense"]
+            let result = try await CommandRunner.run("/usr/bin/env", words, in: folder)
+            #expect(result.exitCode == 64 && result.errors.contains("--nonsense"), "\(program): \(result)")
+        }
+    }
+
+    private func multiarchName() async throws -> Substring {
+        let result = try await CommandRunner.run("/usr/bin/gcc", ["-print-multiarch"], in: folder)
+        return result.output.prefix { !$0.isNewline }
+    }
+
+    @Test("Without a single word, not even its name, the program says so, and fails")
+    func noName() async throws {
+        let result = try await CommandRunner.run(
+            "/bin/bash", ["-c", "exec -a '' '\(CommandRunner.apusPath)'"], in: folder)
+        #expect(result.exitCode == 64 && result.output.isEmpty, "\(result)")
+        #expect(result.errors.contains("an empty list of arguments"), "\(result)")
+        let named = try await CommandRunner.run(
+            "/bin/bash", ["-c", "exec -a '' '\(CommandRunner.apusPath)' version"], in: folder)
+        #expect(named.exitCode == 0, "\(named)")
     }
 
     @Test("The version is printed in three ways")
