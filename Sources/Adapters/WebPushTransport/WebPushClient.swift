@@ -39,7 +39,8 @@ public final class WebPushClient: PushTransport {
             _ = try TLSContext.client(
                 extraTrustAnchorsFile: configuration.extraTrustAnchorsFile, applicationProtocols: ["h2"])
         } catch {
-            throw ServiceError(.routeInvalid, "Web Push: \(error.message)")
+            throw ServiceError(
+                error.code == .libraryFailed ? .systemFailed : .routeInvalid, "Web Push: \(error.message)")
         }
         let client = try ServiceClient(
             routes: [], loopName: "webpush", logger: logger, metrics: metrics,

@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 
 /// The common settings of all TLS connections of one kind: trust anchors or identity, protocol versions, ALPN.
 ///
@@ -57,7 +58,7 @@ public final class TLSContext: @unchecked Sendable {
         ERR_clear_error()
         if let file = extraTrustAnchorsFile, SSL_CTX_load_verify_file(context.pointer, file) != 1 {
             throw CryptoError(
-                .certificateInvalid,
+                lacksResources(toOpen: file) ? .libraryFailed : .certificateInvalid,
                 "cannot load trust anchors from '\(file)': \(OpenSSLErrors.take()); it must be a readable PEM file"
             )
         }
@@ -66,6 +67,16 @@ public final class TLSContext: @unchecked Sendable {
             throw OpenSSLErrors.failure(of: "SSL_CTX_set_alpn_protos")
         }
         return context
+    }
+
+    /// Whether a file cannot be opened for want of descriptors or memory.
+    private static func lacksResources(toOpen file: String) -> Bool {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return false
+        }
+        return [EMFILE, ENFILE, ENOMEM].contains(errno)
     }
 
     /// Makes the context of connections from clients.

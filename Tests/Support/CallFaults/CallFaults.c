@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { KIND_NONE, KIND_READ, KIND_WRITE, KIND_SYNC };
+enum kind { KIND_NONE, KIND_READ, KIND_WRITE, KIND_SYNC, KIND_THREAD };
 enum manner { AS_RESET, AS_CUT, AS_END, AS_SHORT, AS_AGAIN, AS_FULL, AS_BROKEN };
 
 static enum kind wanted_kind = KIND_NONE;
@@ -62,11 +63,13 @@ __attribute__((constructor)) static void prepare(void) {
     wanted_kind = !strcmp(kind, "read")    ? KIND_READ
                   : !strcmp(kind, "write") ? KIND_WRITE
                   : !strcmp(kind, "sync")  ? KIND_SYNC
-                                           : KIND_NONE;
+                  : !strcmp(kind, "thread") ? KIND_THREAD
+                                            : KIND_NONE;
 }
 
 // Whether calls on this descriptor are those that are counted.
 static bool is_wanted(int descriptor) {
+    if (wanted_kind == KIND_THREAD) return true;
     if (wanted_port) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
@@ -215,3 +218,20 @@ int fsync(int descriptor) {
     NEXT(fsync);
     return strikes(KIND_SYNC, descriptor) ? (int)failure(descriptor) : next(descriptor);
 }
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREADS_ARE_WATCHED
+#endif
+#endif
+
+#ifndef THREADS_ARE_WATCHED
+// Threads of Swift's own pool are not counted: without one of them nothing of the process runs.
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+    NEXT(pthread_create);
+    Dl_info caller;
+    bool is_counted = wanted_kind == KIND_THREAD && dladdr(__builtin_return_address(0), &caller) && caller.dli_fname &&
+                      !strstr(caller.dli_fname, "libdispatch");
+    return is_counted && strikes(KIND_THREAD, -1) ? EAGAIN : next(thread, attributes, body, argument);
+}
+#endif

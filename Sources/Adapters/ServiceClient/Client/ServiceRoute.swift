@@ -88,7 +88,8 @@ public struct ServiceRoute: Sendable {
         do throws(CryptoError) {
             return try TLSContext.client(extraTrustAnchorsFile: extraTrustAnchorsFile, applicationProtocols: ["h2"])
         } catch {
-            throw ServiceError(.routeInvalid, "app \(app), \(name): \(error.message)")
+            throw ServiceError(
+                error.code == .libraryFailed ? .systemFailed : .routeInvalid, "app \(app), \(name): \(error.message)")
         }
     }
 }

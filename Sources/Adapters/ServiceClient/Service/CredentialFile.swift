@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Glibc
 
 /// The content of a small file with a secret: a signing key, a service account.
@@ -15,8 +16,8 @@ public struct CredentialFile: Sendable {
     /// - Parameters:
     ///   - path: the file.
     ///   - expected: what it should be, for the errors, for example `the .p8 file from Apple`.
-    /// - Throws: `ServiceError` with `keyUnreadable` (missing, a folder, no permission) or `keyInvalid` (empty, too
-    ///   large).
+    /// - Throws: `ServiceError` with `keyUnreadable` (missing, a folder, no permission), `keyInvalid` (empty, too
+    ///   large) or `systemFailed` (it may be readable in a moment).
     public init(path: String, expected: String) throws(ServiceError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw Self.unreadable(path) }
@@ -51,7 +52,9 @@ public struct CredentialFile: Sendable {
     }
 
     private static func unreadable(_ path: String) -> ServiceError {
-        ServiceError(
-            .keyUnreadable, "\(path) cannot be read: \(String(cString: strerror(errno))); check the path and its owner")
+        let code = errno
+        return ServiceError(
+            EventLoopError.isTransient(code) ? .systemFailed : .keyUnreadable,
+            "\(path) cannot be read: \(String(cString: strerror(code))); check the path and its owner")
     }
 }

@@ -56,25 +56,22 @@ struct CommandInvocation: Sendable {
 
     /// Loads the configuration that `--config`, `--set` and the environment ask for.
     ///
-    /// The command has to list `CommandOption.configuration` among its options. Warnings are printed for long-running
-    /// commands only: a list of devices needs no warning about the broker's password.
+    /// The command has to list `CommandOption.configuration` among its options. A long-running process logs the
+    /// warnings; a list of devices needs no warning about the broker's password.
     ///
     /// - Parameter purpose: how much of it has to be right.
     /// - Returns: the configuration.
-    /// - Throws: `CommandFailure` with all problems, one a line, and the code 78.
+    /// - Throws: `CommandFailure` with all problems, one a line, and the code 78, or 75 if a file is not readable now.
     func loadConfiguration(for purpose: ConfigurationLoader.Purpose) throws(CommandFailure) -> LoadedConfiguration {
         let loader = try configurationLoader()
         do {
-            let loaded = try loader.load(for: purpose)
-            if purpose != .tool {
-                for warning in loaded.warnings { StandardError.line("warning: \(warning)") }
-            }
-            return loaded
+            return try loader.load(for: purpose)
         } catch {
             let count = error.problems.count
             let lines = error.problems.map { "\n  \($0)" }.joined()
             throw CommandFailure(
-                .configuration, "\(count) \(count == 1 ? "problem" : "problems") in the configuration:\(lines)")
+                error.isTransient ? .temporaryFailure : .configuration,
+                "\(count) \(count == 1 ? "problem" : "problems") in the configuration:\(lines)")
         }
     }
 

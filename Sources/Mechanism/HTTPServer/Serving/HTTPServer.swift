@@ -163,7 +163,9 @@ public final class HTTPServer: Sendable {
         do throws(CryptoError) {
             return try TLSContext.server(identity, applicationProtocols: [], isForManyConnections: true)
         } catch {
-            throw HTTPServerError(.certificateInvalid, "\(name) cannot serve with its certificate: \(error.message)")
+            throw HTTPServerError(
+                error.code == .libraryFailed ? .failed : .certificateInvalid,
+                "\(name) cannot serve with its certificate: \(error.message)")
         }
     }
 }

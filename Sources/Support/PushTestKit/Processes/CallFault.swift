@@ -90,4 +90,19 @@ public struct CallFault: Hashable, Sendable {
         }
         return variables
     }
+
+    /// The environment of a process that gets no thread from the system any more, from one on.
+    ///
+    /// Threads of Swift's own pool are not counted: without one of them nothing of the process runs.
+    ///
+    /// - Parameters:
+    ///   - occurrence: the first thread that is refused, counted from 1.
+    ///   - report: a file that gets a line for each refused one.
+    /// - Returns: variables of its environment.
+    public static func withoutThreads(from occurrence: Int, report: String) -> [String: String] {
+        [
+            "LD_PRELOAD": libraryPath, "CALL_FAULT_CALL": "thread", "CALL_FAULT_KTH": "\(occurrence)",
+            "CALL_FAULT_TIMES": "1000000", "CALL_FAULT_REPORT": report,
+        ]
+    }
 }

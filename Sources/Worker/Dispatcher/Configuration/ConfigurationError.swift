@@ -7,6 +7,10 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
     /// The file that was read, or should have been; nil if there is none.
     public let path: String?
 
+    /// Whether reading the same configuration again may succeed: other problems may follow from the files that are not
+    /// readable for now.
+    public var isTransient: Bool { problems.contains { $0.isTransient } }
+
     /// The problems, one a line.
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// Reads files that people write: keys, certificates, configurations.
@@ -10,6 +11,8 @@ enum ConfigurationFile {
         let remedy: String
         /// Whether there simply is no such file.
         var isMissingFile = false
+        /// Whether the file may be readable in a moment, without a change to it.
+        var isTransient = false
     }
 
     /// The longest file that is read, in bytes.
@@ -53,7 +56,8 @@ enum ConfigurationFile {
         return switch code {
         case ENOENT, ENOTDIR: Failure(message: "there is no such file", remedy: "check the path", isMissingFile: true)
         case EACCES: Failure(message: "no permission to read it", remedy: "give this user the right to read it")
-        default: Failure(message: text, remedy: "check the file")
+        default:
+            Failure(message: text, remedy: "check the file", isTransient: EventLoopError.isTransient(code))
         }
     }
 }

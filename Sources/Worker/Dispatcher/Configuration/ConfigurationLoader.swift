@@ -105,7 +105,8 @@ public struct ConfigurationLoader: Sendable {
     private func problem(_ failure: ConfigurationFile.Failure) -> ConfigurationProblem {
         ConfigurationProblem(
             origin: .file(path: path ?? Self.standardPath, line: 0), key: "",
-            message: "cannot read the configuration: \(failure.message)", remedy: failure.remedy)
+            message: "cannot read the configuration: \(failure.message)", remedy: failure.remedy,
+            isTransient: failure.isTransient)
     }
 
     private func problem(_ error: TOMLError) -> ConfigurationProblem {

@@ -113,7 +113,9 @@ struct ConfigurationMerger {
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
             set(key, app: app, to: String(decoding: bytes, as: UTF8.self), origin: origin)
         } catch {
-            fail(origin, key.path(app: app), "cannot read \(path): \(error.message)", error.remedy)
+            fail(
+                origin, key.path(app: app), "cannot read \(path): \(error.message)", error.remedy,
+                isTransient: error.isTransient)
         }
     }
 
@@ -152,8 +154,12 @@ struct ConfigurationMerger {
         values[key.path(app: app)] = RawValue(content: .text(text), origin: origin)
     }
 
-    private mutating func fail(_ origin: ConfigurationOrigin, _ key: String, _ message: String, _ remedy: String) {
-        problems.append(ConfigurationProblem(origin: origin, key: key, message: message, remedy: remedy))
+    private mutating func fail(
+        _ origin: ConfigurationOrigin, _ key: String, _ message: String, _ remedy: String, isTransient: Bool = false
+    ) {
+        problems.append(
+            ConfigurationProblem(
+                origin: origin, key: key, message: message, remedy: remedy, isTransient: isTransient))
     }
 
     private mutating func failUnknown(

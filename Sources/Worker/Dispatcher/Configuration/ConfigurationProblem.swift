@@ -10,6 +10,8 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
     public let message: String
     /// The expected value, or the remedy.
     public let remedy: String
+    /// Whether it may pass by itself: a file could not be read for want of descriptors or memory, or off a lost volume.
+    public var isTransient = false
 
     /// One line with all of it.
     public var description: String {

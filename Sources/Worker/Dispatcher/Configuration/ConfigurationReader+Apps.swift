@@ -150,7 +150,9 @@ extension ConfigurationReader {
                 warn(.appKeyFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")
             }
         } catch {
-            fail(.appKeyFile, app: index, "cannot read \(path): \(error.message)", error.remedy)
+            fail(
+                .appKeyFile, app: index, "cannot read \(path): \(error.message)", error.remedy,
+                isTransient: error.isTransient)
         }
     }
 }

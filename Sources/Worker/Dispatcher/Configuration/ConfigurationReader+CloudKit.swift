@@ -51,7 +51,9 @@ extension ConfigurationReader {
                 identifier: key.identifier, publicKeyPEM: try ConfigurationFile.read(key.publicKeyFile), app: key.app,
                 permission: key.permission, userID: key.userID)
         } catch let error as ConfigurationFile.Failure {
-            fail(.registryServerKeys, "\(location): cannot read \(key.publicKeyFile): \(error.message)", error.remedy)
+            fail(
+                .registryServerKeys, "\(location): cannot read \(key.publicKeyFile): \(error.message)", error.remedy,
+                isTransient: error.isTransient)
         } catch {
             fail(
                 .registryServerKeys, "\(location): \(key.publicKeyFile) holds no P-256 public key",

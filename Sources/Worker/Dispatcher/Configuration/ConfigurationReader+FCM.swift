@@ -57,7 +57,7 @@ extension ConfigurationReader {
         } catch {
             fail(
                 .fcmServiceAccountFile, app: index, error.message,
-                "name the JSON file of a service account that may send")
+                "name the JSON file of a service account that may send", isTransient: error.code == .systemFailed)
         }
         if ConfigurationFile.isReadableByOthers(path) {
             warn(.fcmServiceAccountFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")

@@ -82,7 +82,9 @@ extension ConfigurationReader {
         do {
             _ = try ConfigurationFile.read(keyFile)
         } catch {
-            fail(.registryKeyFile, "cannot read \(keyFile): \(error.message)", error.remedy)
+            fail(
+                .registryKeyFile, "cannot read \(keyFile): \(error.message)", error.remedy,
+                isTransient: error.isTransient)
         }
         if ConfigurationFile.isReadableByOthers(keyFile) {
             warn(.registryKeyFile, "other users can read \(keyFile)", "run 'chmod 600 \(keyFile)'")
@@ -119,7 +121,9 @@ extension ConfigurationReader {
                 warn(.registryAccessKeysFile, "other users can read \(path)", "run 'chmod 600 \(path)'")
             }
         } catch {
-            fail(.registryAccessKeysFile, "cannot read \(path): \(error.message)", error.remedy)
+            fail(
+                .registryAccessKeysFile, "cannot read \(path): \(error.message)", error.remedy,
+                isTransient: error.isTransient)
         }
         return keys
     }

@@ -188,7 +188,8 @@ extension ConfigurationReader {
                     "name a file in PEM form (-----BEGIN CERTIFICATE-----)")
             }
         } catch {
-            fail(key, app: app, "cannot read \(path): \(error.message)", error.remedy)
+            fail(
+                key, app: app, "cannot read \(path): \(error.message)", error.remedy, isTransient: error.isTransient)
         }
         return path
     }

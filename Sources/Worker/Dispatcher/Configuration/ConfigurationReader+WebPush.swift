@@ -35,7 +35,8 @@ extension ConfigurationReader {
         } catch {
             fail(
                 .appWebPushKeyFile, app: index, error.message,
-                "make a key with 'openssl ecparam -name prime256v1 -genkey -noout -out \(path)'")
+                "make a key with 'openssl ecparam -name prime256v1 -genkey -noout -out \(path)'",
+                isTransient: error.code == .systemFailed)
         }
         if ConfigurationFile.isReadableByOthers(path) {
             warn(.appWebPushKeyFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")

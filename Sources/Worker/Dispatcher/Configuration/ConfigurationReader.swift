@@ -92,10 +92,13 @@ struct ConfigurationReader {
     // MARK: Findings
 
     /// Something that cannot be used.
-    mutating func fail(_ key: ConfigurationKey, app: Int? = nil, _ message: String, _ remedy: String) {
+    mutating func fail(
+        _ key: ConfigurationKey, app: Int? = nil, _ message: String, _ remedy: String, isTransient: Bool = false
+    ) {
         problems.append(
             ConfigurationProblem(
-                origin: origin(of: key, app: app), key: key.path(app: app), message: message, remedy: remedy))
+                origin: origin(of: key, app: app), key: key.path(app: app), message: message, remedy: remedy,
+                isTransient: isTransient))
     }
 
     /// Something to know.

@@ -1,3 +1,5 @@
+import Notifications
+
 /// A configuration that can be used, and what there is to say about it.
 public struct LoadedConfiguration: Sendable {
     /// The configuration.
@@ -8,6 +10,11 @@ public struct LoadedConfiguration: Sendable {
     public let path: String?
     /// Every key with the value that is in force, passwords redacted.
     public let effective: [EffectiveValue]
+
+    /// Logs each warning, at the start and at a reload of a process.
+    func logWarnings(_ logger: Logger) {
+        for warning in warnings { logger.log(.warning, "config.warning", [.field("reason", "\(warning)")]) }
+    }
 
     /// The effective configuration as lines of `KEY = VALUE  # ORIGIN`.
     public var effectiveText: String {

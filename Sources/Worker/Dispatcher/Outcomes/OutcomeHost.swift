@@ -75,6 +75,7 @@ public final class OutcomeHost<Run: OutcomeRun>: Sendable {
         try Run.check(configuration)
         threshold = LogThreshold(configuration.log.level)
         logger = LogSink(configuration.log).logger(threshold: threshold)
+        loaded.logWarnings(logger)
         self.listen = listen
         self.version = version
         self.metrics = metrics
@@ -152,8 +153,9 @@ public final class OutcomeHost<Run: OutcomeRun>: Sendable {
             throw WorkerError(starting: error)
         }
         guard missing.isEmpty else {
+            // Another process may be about to make them.
             throw WorkerError(
-                .configuration, "RabbitMQ lacks \(missing.joined(separator: ", ")); run `apus topology apply` first")
+                .unavailable, "RabbitMQ lacks \(missing.joined(separator: ", ")); run `apus topology apply` first")
         }
     }
 

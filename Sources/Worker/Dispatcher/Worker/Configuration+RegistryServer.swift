@@ -75,7 +75,9 @@ extension Configuration {
         do {
             return String(decoding: try ConfigurationFile.read(path), as: UTF8.self)
         } catch {
-            throw WorkerError(.configuration, "cannot read \(path): \(error.message); \(error.remedy)")
+            throw WorkerError(
+                error.isTransient ? .unavailable : .configuration,
+                "cannot read \(path): \(error.message); \(error.remedy)")
         }
     }
 }

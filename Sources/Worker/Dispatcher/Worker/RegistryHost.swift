@@ -41,6 +41,7 @@ public final class RegistryHost: Sendable {
         self.version = version
         threshold = LogThreshold(configuration.log.level)
         logger = LogSink(configuration.log).logger(threshold: threshold)
+        loaded.logWarnings(logger)
         self.metrics = metrics
         reloader = Reloader(logger: logger, metrics: metrics)
         listen = configuration.registryAPI.listen ?? Configuration.RegistryAPI.standardListen

@@ -34,7 +34,7 @@ struct Reloader: Sendable {
         let reason: String
         do throws(ConfigurationError) {
             let new = try read()
-            for warning in new.warnings { logger.log(.warning, "config.warning", [.field("reason", "\(warning)")]) }
+            new.logWarnings(logger)
             let change = ConfigurationChange(from: running, to: new)
             if !change.keysForRestart.isEmpty {
                 logger.log(

@@ -39,7 +39,9 @@ extension WorkerError {
         case let error as RegistryError: self.init(Self.code(error.code), error.message)
         case let error as RegistryServerError:
             self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
-        case let error as ServiceError: self.init(.configuration, error.message)
+        case let error as ServiceError:
+            self.init(
+                [.systemFailed, .connectFailed].contains(error.code) ? .unavailable : .configuration, error.message)
         case let error as ChangeQueueError:
             switch error.code {
             case .refused: self.init(.refused, error.message)

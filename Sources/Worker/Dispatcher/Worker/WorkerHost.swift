@@ -54,6 +54,7 @@ public final class WorkerHost: Sendable {
         self.version = version
         threshold = LogThreshold(configuration.log.level)
         logger = LogSink(configuration.log).logger(threshold: threshold)
+        loaded.logWarnings(logger)
         self.metrics = metrics
         reloader = Reloader(logger: logger, metrics: metrics)
         let traceMetrics = TraceExportMetrics(metrics)

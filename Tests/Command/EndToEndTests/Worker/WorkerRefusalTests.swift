@@ -44,7 +44,7 @@ struct WorkerRefusalTests {
         #expect(missing.exitCode == 69 && missing.errors.contains("none/registry.db"), "\(missing)")
         try fixture.folder.write("registry.db", String(repeating: "garbage ", count: 1_000))
         let garbage = try await fixture.apus("run")
-        #expect(garbage.exitCode == 78 && garbage.errors.contains("integrity_check"), "\(garbage)")
+        #expect(garbage.exitCode == 69 && garbage.errors.contains("integrity_check"), "\(garbage)")
         try fixture.folder.remove("registry.db")
         let statements = [("CREATE TABLE note (text)", "another program"), ("PRAGMA user_version = 99", "99")]
         for (statement, words) in statements {
@@ -91,7 +91,7 @@ struct WorkerRefusalTests {
             } else {
                 try await fixture.apus("run")
             }
-        #expect(refused.exitCode == 78 && refused.errors.contains("cannot be written"), "\(refused)")
+        #expect(refused.exitCode == 69 && refused.errors.contains("cannot be written"), "\(refused)")
         try await fixture.stop()
     }
 

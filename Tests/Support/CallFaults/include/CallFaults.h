@@ -5,7 +5,7 @@
 //
 // It is told what to do by the environment:
 //
-//   CALL_FAULT_CALL    read, write or sync
+//   CALL_FAULT_CALL    read, write or sync; or thread: the system has no thread (EAGAIN), whatever port and file say
 //   CALL_FAULT_PORT    the peer's TCP port; or
 //   CALL_FAULT_FILE    a part of the file's path
 //   CALL_FAULT_KTH     which call fails, counted from 1 over all threads; without it none does

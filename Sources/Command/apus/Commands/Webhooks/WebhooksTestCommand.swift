@@ -31,7 +31,9 @@ struct WebhooksTestCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let name = invocation.string(Self.app) ?? ""
-        let configuration = try invocation.loadConfiguration(for: .webhooks).configuration
+        let loaded = try invocation.loadConfiguration(for: .webhooks)
+        for warning in loaded.warnings { StandardError.line("warning: \(warning)") }
+        let configuration = loaded.configuration
         guard let app = configuration.apps.first(where: { $0.name == name }) else {
             throw CommandFailure.usage("--app \(name): no such app is configured")
         }
