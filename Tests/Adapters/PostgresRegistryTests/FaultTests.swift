@@ -228,6 +228,29 @@ struct FaultTests {
         #expect(error?.message.contains("cret") == false, "\(error?.message ?? "")")
     }
 
+    @Test(
+        "A parameter that libpq does not know is named, with no other word of the URL",
+        arguments: [
+            ("pgbouncer=true", "pgbouncer"), ("sslmode=require&schema=public", "schema"),
+            ("connection_limit=5", "connection_limit"), ("pool_timeout=1&pgbouncer=true", "pool_timeout"),
+        ])
+    func unknownParameter(query: String, name: String) {
+        let error = #expect(throws: RegistryError.self) {
+            _ = try PostgresLocation(url: "postgresql://user:se%40cret@host/db?\(query)")
+        }
+        let message = error?.message ?? ""
+        #expect(error?.code == .invalid && message.contains("has the parameter \(name), which libpq"), "\(message)")
+        #expect(!message.contains("cret") && !message.contains("host"), "\(message)")
+    }
+
+    @Test(
+        "What may be a part of a password is not taken for the name of a parameter",
+        arguments: ["user:1@host/db?cret=x@y", "user:1@host/db?a=b?cret=x", "user:1@host/db?cret", "host/db?cr%65t=x"])
+    func noParameter(rest: String) {
+        let error = #expect(throws: RegistryError.self) { _ = try PostgresLocation(url: "postgresql://\(rest)") }
+        #expect(error?.message.contains("has the parameter") == false, "\(error?.message ?? "")")
+    }
+
     @Test("A newer schema is refused with both versions, at the first connection and at every later one")
     func otherSchema() async throws {
         let registry = try open()

@@ -53,6 +53,29 @@ struct BodyAdmissionTests {
         #expect(answer.headers["connection"] == "close")
     }
 
+    @Test(
+        "A body in a coding is refused with 415 before it comes, in the words of each API",
+        arguments: [
+            ("PUT /v1/devices/d", "unsupported-media-type"), ("POST /v1/opens", "unsupported-media-type"),
+            ("POST \(subscriptions)/modify", "BAD_REQUEST"),
+            ("POST /identitypools/\(RegistryFixture.pool)/configuration", "InvalidParameterException"),
+        ])
+    func contentCoding(line: String, code: String) throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let token = "Authorization: Bearer \(try NativeClient.token(fixture))\r\n"
+        for coding in ["gzip", "br", "identity, gzip", "GZIP"] {
+            for bytes in [20, Self.bodyBytes] {
+                let fields = "\(token)Content-Type: application/json\r\nContent-Encoding: \(coding)\r\n"
+                let answer = ask(fixture.server.port, line, fields, body: String(repeating: "x", count: bytes))
+                #expect(answer.status == 415 && answer.body.contains(code), "\(answer)")
+                #expect(answer.headers["accept-encoding"] == "identity", "\(answer)")
+            }
+        }
+        let identity = ask(fixture.server.port, line, "\(token)Content-Encoding: identity\r\n", body: "{}")
+        #expect(identity.status != 415, "\(identity)")
+    }
+
     @Test("The holder of a token sends long bodies, before and after it is known, until it is taken back")
     func holder() throws {
         let fixture = try RegistryFixture()

@@ -42,6 +42,30 @@ struct NativeAPITests {
         #expect(client.send("GET", "/v1/devices/d%2F1").status == 404)
     }
 
+    @Test("A change on a condition that cannot be decided is refused with 412, and changes nothing")
+    func conditions() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        let created = client.send("PUT", "/v1/devices/d", device(), fields: "If-None-Match: \"x\"\r\n")
+        #expect(created.status == 201, "no tag is current, so this condition holds: \(created)")
+        for condition in ["If-Match: \"x\"", "If-Match: *", "If-None-Match: *", "if-match: W/\"x\", \"y\""] {
+            let field = condition + "\r\n"
+            for (method, path, body) in [
+                ("PUT", "/v1/devices/d", device(#","userId":"mei""#)), ("PUT", "/v1/devices/d/topics/news", ""),
+                ("PUT", "/v1/devices/d/badge", #"{"badge":3}"#), ("DELETE", "/v1/devices/d", ""),
+                ("PUT", "/v1/devices/new", device(token: String(repeating: "cd", count: 32))),
+            ] {
+                let refused = client.send(method, path, body, fields: field)
+                #expect(refused.status == 412 && refused.body.contains("precondition-failed"), "\(refused)")
+            }
+            #expect(client.send("GET", "/v1/devices/d", fields: field).status == 200, "who only looks is shown it")
+        }
+        let kept = try #require(try fixture.registry().device("d"))
+        #expect(try kept.userID == nil && fixture.registry().badge(of: "d") ?? 0 == 0)
+        #expect(try fixture.registry().device("new") == nil)
+    }
+
     @Test("A device has a token of each further kind, put with it or alone", arguments: ServedStore.Kind.allCases)
     func furtherTokens(_ kind: ServedStore.Kind) async throws {
         let fixture = try await RegistryFixture(kind)

@@ -39,7 +39,7 @@ struct Address {
         var message: UnsafeMutablePointer<CChar>?
         guard let parsed = PQconninfoParse(url, &message) else {
             PQfreemem(message)
-            throw Self.unreadable
+            throw Self.unknownParameter(of: url) ?? Self.unreadable
         }
         defer { PQconninfoFree(parsed) }
         var options: [Option] = []
@@ -138,6 +138,38 @@ struct Address {
             rest = text.drop { $0 != ":" }
         }
         return rest.isEmpty || (rest.hasPrefix(":") && rest.dropFirst().utf8.allSatisfy { (48...57).contains($0) })
+    }
+
+    /// The error of a URL with a parameter that other clients know and libpq does not; nil if there is none.
+    ///
+    /// Only what can be no part of a password is quoted: a word before an equals sign, in a query without an at sign.
+    private static func unknownParameter(of url: String) -> RegistryError? {
+        let query = url.drop { $0 != "?" }.dropFirst()
+        guard !query.contains("@"), !query.contains("?") else { return nil }
+        var known: Set<String> = ["ssl"]
+        guard let defaults = PQconndefaults() else { return nil }
+        defer { PQconninfoFree(defaults) }
+        var option = defaults
+        while let keyword = option.pointee.keyword {
+            known.insert(String(cString: keyword))
+            option += 1
+        }
+        let names = query.split(separator: "&").filter { $0.contains("=") }.map { String($0.prefix { $0 != "=" }) }
+        let unknown = names.first { name in
+            !known.contains(name) && (1...40).contains(name.utf8.count)
+                && name.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "_") }
+        }
+        guard let unknown else { return nil }
+        let advice =
+            switch unknown {
+            case "schema", "currentSchema", "search_path": "; the tables are in the schema \(Schema.name) in any case"
+            case "sslcertmode", "sslnegotiation", "require_auth": "; a newer libpq knows it"
+            default: ""
+            }
+        return RegistryError(
+            .invalid,
+            "The URL of the registry has the parameter \(unknown), which libpq does not know: remove it\(advice). The "
+                + "parameters are those of PostgreSQL's documentation, \"Parameter Key Words\".")
     }
 
     private static var unreadable: RegistryError {

@@ -162,6 +162,7 @@ struct NativeAPI: ClientAPI {
                 do throws(NativeProblem) {
                     token = try open(digest, request, writes: writes, context)
                     try NativeParameters.check(values, request, queryNames: names)
+                    if writes { try NativeParameters.refuseConditions(of: request) }
                 } catch {
                     return .answered(error.response)
                 }

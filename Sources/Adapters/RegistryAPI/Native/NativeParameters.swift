@@ -30,6 +30,24 @@ enum NativeParameters {
         }
     }
 
+    /// Refuses a change on a condition that this API cannot decide, so that the change is not made without it.
+    ///
+    /// There are no entity tags, so none is current (RFC 9110, section 13.1.1), and nothing keeps others from making at
+    /// the same time what `If-None-Match: *` wants to make first. Other conditions hold without tags.
+    ///
+    /// - Throws: `NativeProblem`, 412.
+    static func refuseConditions(of request: HTTPRequest) throws(NativeProblem) {
+        for field in request.fields where field.name == "if-match" || field.name == "if-none-match" {
+            let isRefused = field.name == "if-match" || field.value.split(separator: ",").contains { $0.contains("*") }
+            guard !isRefused else {
+                throw NativeProblem(
+                    .preconditionFailed,
+                    "Nothing was changed: there are no entity tags, so the condition If-Match or If-None-Match: * "
+                        + "cannot be met. Send the request without it.")
+            }
+        }
+    }
+
     /// Checks a value by the rule of the parameter of that name.
     static func check(_ name: String, _ value: String) throws(NativeProblem) {
         guard let requirement = rule(of: name)?.requirement(brokenBy: value) else { return }

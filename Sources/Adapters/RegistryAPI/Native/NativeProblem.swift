@@ -12,6 +12,7 @@ struct NativeProblem: Error, Hashable {
         case notFound = "not-found"
         case methodNotAllowed = "method-not-allowed"
         case conflict
+        case preconditionFailed = "precondition-failed"
         case quotaExceeded = "quota-exceeded"
         case tooLarge = "too-large"
         case unsupportedMediaType = "unsupported-media-type"
@@ -75,6 +76,7 @@ struct NativeProblem: Error, Hashable {
 
     private static let statuses: [Code: Int] = [
         .invalid: 400, .unauthenticated: 401, .forbidden: 403, .notFound: 404, .methodNotAllowed: 405, .conflict: 409,
+        .preconditionFailed: 412,
         .quotaExceeded: 403, .tooLarge: 413, .unsupportedMediaType: 415, .tooManyRequests: 429, .failed: 500,
         .busy: 503,
     ]

@@ -12,7 +12,7 @@ protocol ClientAPI: Sendable {
     /// Says that something is wrong which has nothing to do with a single route.
     ///
     /// - Parameters:
-    ///   - status: 400, 404, 405, 413, 429, 500 or 503.
+    ///   - status: 400, 404, 405, 413, 415, 429, 500 or 503.
     ///   - message: the problem, for people.
     ///   - retryAfterSeconds: when to try again, if that is known.
     /// - Returns: the response in the api's own form.

@@ -33,6 +33,7 @@ struct RequestRouter: HTTPHandler {
             metrics.count(response, sinceNanoseconds: began)
             return .refuse(api.completed(response, for: request.fields))
         }
+        if let coding = request.contentCoding { return refuse(Self.codingRefusal(coding, api)) }
         if let bodyBytes {
             guard bodyBytes <= route.bodyBytesMaximum else { return refuse(route.bodyTooLong(api)) }
             if bodyBytes <= Route.strangerBodyBytes { return .read(bytesMaximum: bodyBytes) }
@@ -49,6 +50,14 @@ struct RequestRouter: HTTPHandler {
                 }
             }
         }
+    }
+
+    /// The answer to a body in a coding, with what would be read (RFC 9110, sections 12.5.3 and 15.5.16).
+    private static func codingRefusal(_ coding: String, _ api: any ClientAPI) -> HTTPResponse {
+        var response = api.refusal(
+            415, "The body has the content coding \"\(coding.prefix(40))\": send it without Content-Encoding.")
+        response.fields.append(HTTPField("Accept-Encoding", "identity"))
+        return response
     }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {

@@ -33,6 +33,15 @@ public struct HTTPRequest: Sendable {
     /// The value of the only field of that name, which is given in lower case; nil if there is none or several.
     public func field(_ name: String) -> String? { fields.value(name) }
 
+    /// The content coding of the body as it was sent, for example `gzip`; nil if there is none.
+    ///
+    /// Nothing here decodes a body: some kilobytes could become gigabytes.
+    public var contentCoding: String? {
+        let codings = fields.filter { $0.name == "content-encoding" }.flatMap { $0.value.split(separator: ",") }
+        return codings.map { $0.filter { $0 != " " && $0 != "\t" } }
+            .first { !$0.isEmpty && $0.lowercased() != "identity" }
+    }
+
     /// The value of the only query item of that name; nil if there is none or several.
     public func query(_ name: String) -> String? {
         let found = target.queryItems.lazy.filter { $0.name == name }.prefix(2)

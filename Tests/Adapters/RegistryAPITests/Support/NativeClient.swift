@@ -40,11 +40,12 @@ struct NativeClient {
     /// Sends a request; the answer has to be one that the document tells of.
     @discardableResult
     func send(
-        _ method: String, _ path: String, _ body: String = "", type: String? = nil,
+        _ method: String, _ path: String, _ body: String = "", type: String? = nil, fields more: String = "",
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> PlainHTTP.Answer {
         var fields = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
         if let type { fields += "Content-Type: \(type)\r\n" }
+        fields += more
         let answer = PlainHTTP.exchange(
             "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)Content-Length: \(body.utf8.count)\r\n"
                 + "Connection: close\r\n\r\n\(body)", fixture.server.port)
