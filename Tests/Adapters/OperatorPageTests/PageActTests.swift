@@ -315,15 +315,20 @@ struct PageActTests {
         #expect(now["apps"]?.array?.first { _ in true }?["paused"]?.bool == true)
         #expect(now["pauses"]?.array?.count == 1)
         #expect(await fixture.post("pauses", #"{"app":"shop"}"#).errorCode == "invalid")
-        #expect(await fixture.post("pauses/resume", "{}").errorCode == "conflict")
+        #expect(await fixture.post("pauses/resume", #"{"app":null}"#).errorCode == "conflict")
         let resumed = try parse(await fixture.post("pauses/resume", #"{"app":"chat"}"#))
         #expect(resumed["pauses"]?.array?.isEmpty == true)
-        _ = try parse(await fixture.post("pauses", "{}"))
+        for path in ["pauses", "pauses/resume"] {
+            for body in ["{}", #"{"app":""}"#, #"{"app":7}"#] {
+                #expect(await fixture.post(path, body).errorCode == "invalid", "\(path) \(body)")
+            }
+        }
+        _ = try parse(await fixture.post("pauses", #"{"app":null}"#))
         #expect(try parse(await fixture.get("now"))["apps"]?.array?.first { _ in true }?["paused"]?.bool == true)
         #expect(try parse(await fixture.get("actions"))["actions"]?.array?.count == 3)
         #expect(try fixture.registry().pauses().map(\.app) == [nil])
         let reason = String(repeating: "x", count: AppPause.reasonBytesMaximum + 1)
-        #expect(await fixture.post("pauses", #"{"reason":"\#(reason)"}"#).errorCode == "invalid")
+        #expect(await fixture.post("pauses", #"{"app":null,"reason":"\#(reason)"}"#).errorCode == "invalid")
     }
 
     @Test("Everybody sees all processes, and looks at RabbitMQ cost one look each few seconds")

@@ -132,6 +132,50 @@ struct PageSecurityTests {
         #expect(await fixture.get("session", right).status == 200)
     }
 
+    @Test("Wrong passwords of one name keep no other name of the address out, and not the name at other addresses")
+    func guessesAtOneName() async throws {
+        let names = (1...11).map { "operator-\($0)" }
+        let hash = try PasswordHash(of: Array("right password".utf8)).text
+        let fixture = try PageFixture { configuration in
+            configuration.readUsers = { Array(names.map { "\($0) operator \(hash)\n" }.joined().utf8) }
+            configuration.trustedProxies = ["127.0.0.2"]
+        }
+        defer { fixture.stop() }
+        func status(_ name: String, _ password: String, behind address: String) async -> Int {
+            var fields = PageFixture.basic(name, password)
+            fields["X-Forwarded-For"] = "6.6.6.6, \(address)"
+            return await fixture.send("GET", "/ui/api/session", fields, from: "127.0.0.2").status
+        }
+        var wrong: [Int] = []
+        repeat {
+            wrong.append(await status(names[0], "guess \(wrong.count)", behind: "10.0.0.1"))
+        } while wrong.last == 401 && wrong.count < 100
+        #expect(wrong.count > 10 && wrong.last == 429, "\(wrong)")
+        // All at once, and each as a browser does it: with several requests.
+        let statuses = await withTaskGroup { group in
+            for name in names.dropFirst() {
+                for _ in 0..<3 { group.addTask { await status(name, "right password", behind: "10.0.0.1") } }
+            }
+            group.addTask { await status(names[0], "right password", behind: "10.0.0.2") }
+            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(statuses == [200: 31])
+    }
+
+    @Test("Guesses over many names of one address come to an end, and other addresses do not notice")
+    func guessesOverNames() async throws {
+        let hash = try PasswordHash(of: Array("right password".utf8)).text
+        let fixture = try PageFixture { $0.readUsers = { Array("maria operator \(hash)".utf8) } }
+        defer { fixture.stop() }
+        var wrong: [Int] = []
+        repeat {
+            let guess = PageFixture.basic("name-\(wrong.count)", "guess")
+            wrong.append(await fixture.send("GET", "/ui/api/session", guess, from: "127.0.0.3").status)
+        } while wrong.last == 401 && wrong.count < 1_000
+        #expect(wrong.count > 40 && wrong.last == 429, "\(wrong.count)")
+        #expect(await fixture.get("session", PageFixture.basic("maria", "right password")).status == 200)
+    }
+
     @Test("A trusted proxy names the user, and nobody else can")
     func proxy() async throws {
         let fixture = try PageFixture { configuration in
@@ -180,6 +224,7 @@ struct PageSecurityTests {
         let long = "{\"deviceId\":\"" + String(repeating: "x", count: 300_000) + "\"}"
         #expect(await fixture.post("explain", long).status == 413)
         #expect(await fixture.post("explain", "{}", ["Content-Type": "text/plain"]).status == 415)
+        #expect(await fixture.post("explain", "{}", ["Content-Encoding": "gzip"]).status == 415)
         for (path, body) in [
             ("explain", "{"), ("explain", "[]"), ("explain", #"{"deviceId":"d","x":1}"#),
             ("explain", #"{"deviceId":1}"#), ("dead-letters/preview", #"{"action":"purge"}"#),

@@ -14,7 +14,7 @@ extension PageAPI {
     /// `POST pauses`.
     func pause(_ call: PageCall) async throws -> HTTPResponse {
         let (app, reason) = try call.body(["app", "reason"]) { (body) throws(PageProblem) in
-            (try body.text("app"), try body.text("reason") ?? "")
+            (try Self.app(of: body), try body.text("reason") ?? "")
         }
         try check(app)
         let pause = AppPause(app: app, reason: reason, user: call.user.name, atMilliseconds: nowMilliseconds)
@@ -29,7 +29,7 @@ extension PageAPI {
 
     /// `POST pauses/resume`.
     func resume(_ call: PageCall) async throws -> HTTPResponse {
-        let app = try call.body(["app"]) { (body) throws(PageProblem) in try body.text("app") }
+        let app = try call.body(["app"]) { (body) throws(PageProblem) in try Self.app(of: body) }
         let isPaused = try await store.run { try $0.pauses() }.contains { $0.app == app }
         guard isPaused else {
             throw PageProblem(.conflict, "\(app.map { "The app \($0)" } ?? "Everything") is not paused.")
@@ -40,12 +40,20 @@ extension PageAPI {
         return try await listPauses()
     }
 
+    /// The app that is meant, or nil for all, which has to be said: what was forgotten must not stop everything.
+    private static func app(of body: JSONObject) throws(PageProblem) -> String? {
+        guard let value = body["app"] else {
+            throw PageProblem(.invalid, "app is missing: expected the name of an app, or null for all apps.")
+        }
+        return value.isNull ? nil : try body.requiredText("app")
+    }
+
     private func check(_ app: String?) throws(PageProblem) {
         guard let app, !configuration.appNames.contains(where: { $0.hasBytes(of: app) }) else { return }
         throw PageProblem(
             .invalid,
             "There is no app \"\(app.shortened(bytesMaximum: 80))\": expected one of "
-                + "\(configuration.appNames.joined(separator: ", ")), or none for all.")
+                + "\(configuration.appNames.joined(separator: ", ")), or null for all.")
     }
 }
 

@@ -73,7 +73,7 @@ final class PageLogin: Sendable {
 
     private func proxyUser(_ request: HTTPRequest) -> Finding? {
         guard !configuration.userHeader.isEmpty, proxies.sent(request) else { return nil }
-        let address = request.fields.forwardedAddress ?? request.clientAddress
+        let address = proxies.client(of: request).address
         guard let name = request.field(configuration.userHeader.lowercased()), PageUser.isName(name) else {
             guard verifier == nil else { return nil }
             return .refused(
@@ -95,10 +95,10 @@ final class PageLogin: Sendable {
         else { return .refused(Self.missing) }
         let password = Array(bytes[(colon + 1)...].prefix(Self.passwordBytesMaximum + 1))
         guard password.count <= Self.passwordBytesMaximum else { return .refused(Self.missing) }
-        let credentials = Credentials(
-            name: name, password: password, address: request.clientAddress, share: request.clientShare)
+        let (address, share) = proxies.client(of: request)
+        let credentials = Credentials(name: name, password: password, address: address, share: share)
         guard let entry = verifier.known(credentials) else { return .toVerify(credentials) }
-        return .user(PageUser(name: entry.name, role: entry.role, login: .basic, address: request.clientAddress))
+        return .user(PageUser(name: entry.name, role: entry.role, login: .basic, address: address))
     }
 
     /// Without a login only this machine's own users are served, and none for whom a proxy stands.

@@ -14,16 +14,12 @@ final class PasswordVerifier: Sendable {
         var readNanoseconds: UInt64?
         /// Until when each verified password is known, by the keyed hash of name, password and stored hash.
         var verified: [[UInt8]: UInt64] = [:]
-        var waitingCount = 0
-        var attempts = RequestBudget(
-            ratePerSecond: PasswordVerifier.attemptsPerSecond, burst: PasswordVerifier.attemptsAtOnce)
+        var budget = LoginBudget()
+        /// What waits to be verified, each password of a name once.
+        var queue = LoginQueue()
         var problem: String?
     }
 
-    /// How many passwords of one address are verified in a second, and at once.
-    private static let attemptsPerSecond = 1
-    private static let attemptsAtOnce = 10
-    private static let waitingMaximum = 16
     private static let verifiedMaximum = 1_000
     private static let verifiedNanoseconds: UInt64 = 300 * 1_000_000_000
     private static let readNanoseconds: UInt64 = 2 * 1_000_000_000
@@ -51,7 +47,8 @@ final class PasswordVerifier: Sendable {
         let now = MonotonicClock.nowNanoseconds()
         return state.withLock { state in
             guard let read = state.readNanoseconds, now - read < Self.readNanoseconds,
-                let entry = state.users[credentials.name], let until = state.verified[digest(credentials, entry)],
+                let entry = state.users[credentials.name],
+                let until = state.verified[digest(credentials, storedHash: entry.hash.text)],
                 now < until
             else { return nil }
             return entry
@@ -63,16 +60,17 @@ final class PasswordVerifier: Sendable {
         _ credentials: PageLogin.Credentials,
         found: @escaping @Sendable (Result<PageUsers.Entry, PageProblem>) -> Void
     ) {
-        let hasRoom = state.withLock { state in
-            guard state.waitingCount < Self.waitingMaximum else { return false }
-            state.waitingCount += 1
-            return true
-        }
-        guard hasRoom else { return found(.failure(Self.busy(seconds: 1))) }
-        loop.submit { [self] in
-            let result = verifyNow(credentials)
-            state.withLock { $0.waitingCount -= 1 }
-            found(result)
+        // A browser asks for several files at once, with the same password: it is verified once for all of them.
+        let ticket = LoginQueue.Ticket(
+            name: credentials.name, share: credentials.share, digest: digest(credentials, storedHash: ""))
+        switch state.withLock({ $0.queue.append(ticket, found) }) {
+        case .joined: break
+        case .full: found(.failure(Self.busy(seconds: 1)))
+        case .first:
+            loop.submit { [self] in
+                let result = verifyNow(credentials)
+                for found in state.withLock({ $0.queue.remove(ticket) }) { found(result) }
+            }
         }
     }
 
@@ -80,30 +78,28 @@ final class PasswordVerifier: Sendable {
         readAgain()
         if let entry = known(credentials) { return .success(entry) }
         let now = MonotonicClock.nowNanoseconds()
+        let (name, share) = (credentials.name, credentials.share)
         let (entry, waitSeconds, problem) = state.withLock { state in
             (
-                state.users[credentials.name], state.attempts.take(credentials.share, nowNanoseconds: now),
+                state.users[name], state.budget.waitSeconds(name: name, share: share, nowNanoseconds: now),
                 state.problem
             )
         }
         if let problem { return .failure(PageProblem(.unavailable, problem)) }
         if let waitSeconds {
-            refused(credentials, "too many attempts from this address")
+            refused(credentials, "too many wrong passwords")
             return .failure(Self.busy(seconds: waitSeconds))
         }
         // An unknown name takes as long as a known one.
-        guard let entry else {
-            _ = Self.nobody?.matches(credentials.password)
-            refused(credentials, "no such user")
-            return .failure(PageLogin.missing)
-        }
-        guard entry.hash.matches(credentials.password) else {
-            refused(credentials, "the password is wrong")
+        let isRight = (entry?.hash ?? Self.nobody)?.matches(credentials.password) ?? false
+        guard let entry, isRight else {
+            state.withLock { $0.budget.failed(name: name, share: share, nowNanoseconds: now) }
+            refused(credentials, entry == nil ? "no such user" : "the password is wrong")
             return .failure(PageLogin.missing)
         }
         state.withLock { state in
             if state.verified.count >= Self.verifiedMaximum { state.verified.removeAll() }
-            state.verified[digest(credentials, entry)] = now + Self.verifiedNanoseconds
+            state.verified[digest(credentials, storedHash: entry.hash.text)] = now + Self.verifiedNanoseconds
         }
         return .success(entry)
     }
@@ -137,9 +133,9 @@ final class PasswordVerifier: Sendable {
             [.field("user", credentials.name), .field("address", credentials.address), .field("reason", reason)])
     }
 
-    private func digest(_ credentials: PageLogin.Credentials, _ entry: PageUsers.Entry) -> [UInt8] {
+    private func digest(_ credentials: PageLogin.Credentials, storedHash: String) -> [UInt8] {
         MessageAuthentication.code(
-            of: Array("\(entry.name)\u{0}\(entry.hash.text)\u{0}".utf8) + credentials.password, key: key)
+            of: Array("\(credentials.name)\u{0}\(storedHash)\u{0}".utf8) + credentials.password, key: key)
     }
 
     private static let nobody = try? PasswordHash(of: [])

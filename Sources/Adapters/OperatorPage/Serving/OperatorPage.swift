@@ -77,7 +77,14 @@ public final class OperatorPage: HTTPHandler {
         if !crossOrigin.allows(request) { return .refuse(PageResponse.completed(Self.crossOriginAnswer)) }
         switch login.find(request) {
         case .refused(let problem): return .refuse(PageResponse.completed(PageResponse.problem(problem)))
-        case .user, .toVerify: return .read(bytesMaximum: Self.bodyBytesMaximum)
+        case .user, .toVerify:
+            guard request.contentCoding == nil else {
+                let problem = PageProblem(
+                    .type, "The body has a content coding: send it without Content-Encoding.",
+                    fields: [HTTPField("Accept-Encoding", "identity")])
+                return .refuse(PageResponse.completed(PageResponse.problem(problem)))
+            }
+            return .read(bytesMaximum: Self.bodyBytesMaximum)
         }
     }
 

@@ -183,11 +183,11 @@ export class NowView {
                 "An event that expires meanwhile is not sent."),
         });
         if (reason === null) return;
-        await this.#act("pauses", { app, reason }, `${name} paused`);
+        await this.#act("pauses", { app: app ?? null, reason }, `${name} paused`);
     }
 
     async #resume(app) {
-        await this.#act("pauses/resume", { app }, `${app === undefined ? "all apps" : `the app ${app}`} resumed`);
+        await this.#act("pauses/resume", { app: app ?? null }, `${app === undefined ? "all apps" : `the app ${app}`} resumed`);
     }
 
     async #act(path, body, words) {

@@ -110,6 +110,13 @@ public struct TrustedProxies: Sendable {
     ///
     /// Only for a server that was not told of the proxies itself: such a server gives the client's address.
     public func sent(_ request: HTTPRequest) -> Bool { addresses.contains(request.clientAddress) }
+
+    /// The address of a request's client, which a proxy of the list forwards, and the key for limits by address.
+    public func client(of request: HTTPRequest) -> (address: String, share: String) {
+        let forwarded = sent(request) ? request.fields.forwardedAddress : nil
+        let address = ClientAddress(forwarded ?? request.clientAddress)
+        return (address.text, address.share)
+    }
 }
 
 extension [HTTPField] {

@@ -44,6 +44,12 @@ public struct RequestBudget: Sendable {
         return nil
     }
 
+    /// In how many whole seconds, at least one, there will be a token; nil if there is one.
+    public mutating func waitSeconds(_ key: String, nowNanoseconds: UInt64) -> Int? {
+        let tokens = refilled(buckets[slot(key, nowNanoseconds)], nowNanoseconds).tokens
+        return tokens >= 1 ? nil : Int(((1 - tokens) / ratePerSecond).rounded(.up))
+    }
+
     private mutating func slot(_ key: String, _ nowNanoseconds: UInt64) -> String {
         guard buckets[key] == nil, buckets.count >= bucketsMaximum else { return key }
         let kept = buckets.filter { refilled($0.value, nowNanoseconds).tokens < burst }

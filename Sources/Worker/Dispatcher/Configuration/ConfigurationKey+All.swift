@@ -186,7 +186,8 @@ extension ConfigurationKey {
         details: "For example X-Forwarded-User. It counts only from trusted_proxies. \"\" is none.")
     static let adminTrustedProxies = ConfigurationKey(
         section: "admin", name: "trusted_proxies", kind: .strings, standard: texts([]),
-        summary: "The numeric addresses of the proxies whose user_header counts.")
+        summary: "The numeric addresses of the proxies whose user_header counts.",
+        details: "Wrong passwords count for the last address in their X-Forwarded-For.")
     static let adminOperators = ConfigurationKey(
         section: "admin", name: "operators", kind: .strings, standard: texts([]),
         summary: "The users named by user_header who may act on the page.",

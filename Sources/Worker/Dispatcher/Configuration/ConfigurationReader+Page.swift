@@ -22,10 +22,11 @@ extension ConfigurationReader {
         if page.allowedOrigins.contains("*") {
             fail(.adminAllowedOrigins, "\"*\" would let every page of the web act", "name the origins one by one")
         }
-        if page.userHeader.isEmpty != page.trustedProxies.isEmpty {
-            fail(
-                page.userHeader.isEmpty ? .adminUserHeader : .adminTrustedProxies, "missing",
-                "set user_header and trusted_proxies together")
+        if !page.userHeader.isEmpty, page.trustedProxies.isEmpty {
+            fail(.adminTrustedProxies, "missing", "set user_header and trusted_proxies together")
+        }
+        if page.userHeader.isEmpty, page.usersFile == nil, !page.trustedProxies.isEmpty {
+            fail(.adminUserHeader, "missing", "set trusted_proxies together with user_header or users_file")
         }
         if page.userHeader.isEmpty, !page.operators.isEmpty {
             fail(.adminOperators, "nobody is named by a header", "set user_header, or give roles in users_file")
@@ -52,7 +53,9 @@ extension ConfigurationReader {
                 warn(.adminUsersFile, "there is no file \(path)", "run 'apus page user add NAME --role operator'")
                 return path
             }
-            fail(.adminUsersFile, "cannot read \(path): \(error.message)", error.remedy)
+            fail(
+                .adminUsersFile, "cannot read \(path): \(error.message)", error.remedy,
+                isTransient: error.isTransient)
         } catch {
             fail(.adminUsersFile, "\(path): \(error)", "correct the line, or remove it")
         }

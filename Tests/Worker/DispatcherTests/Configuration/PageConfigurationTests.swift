@@ -38,6 +38,13 @@ struct PageConfigurationTests {
         #expect(page.userHeader == "X-Forwarded-User" && page.showsPayloads)
     }
 
+    @Test("A proxy may stand before the page's own passwords: then it names no user, only the addresses of clients")
+    func proxyBeforePasswords() throws {
+        let page = try #require(
+            try fixture.load(text("users_file = \"users\"\ntrusted_proxies = [\"10.0.0.1\"]")).configuration.admin.page)
+        #expect(page.trustedProxies == ["10.0.0.1"] && page.usersFile?.hasSuffix("users") == true)
+    }
+
     @Test(
         "What would leave the page open or out of reach is refused, with the remedy",
         arguments: [
