@@ -7,9 +7,11 @@ settings are the program's own.
 """
 
 import argparse
+import ipaddress
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,7 @@ MODELS = {
     "PodMonitor": prometheus.PodMonitor,
 }
 USER = 65532
+DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 
 
 class Checker:
@@ -119,7 +122,7 @@ def check_pods(check, manifests):
             for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
                 if probe in container:
                     check.expect(container[probe]["httpGet"]["port"] in ports, f"{name}: port of {probe}")
-            check.expect(":" in container["image"], f"{name}: the image has no tag")
+            check.expect(DIGEST.search(container["image"]), f"{name}: the image has no digest: {container['image']}")
 
 
 def find(manifests, kind, name):
@@ -171,30 +174,75 @@ def check_outcomes(check, manifests, configuration):
 
 
 def check_secrets(check, manifests, configuration):
-    """Each APUS_…_FILE is a file of a mounted secret, and only what signs webhooks has their secrets."""
+    """Each pod mounts the secrets that its variables name, and no other; only the workers have the keys of APNs."""
     signing = {
         f"APUS_APP_{index}_WEBHOOK_SECRET_FILE" for index, app in enumerate(configuration["app"]) if "webhook" in app}
     for manifest, pod in pods(manifests):
+        name = name_of(manifest)
         container = pod["containers"][0]
         mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
         for variable in container["env"]:
-            check.expect(variable["name"].endswith("_FILE"), f"{name_of(manifest)}: {variable['name']} is no file")
-            check.expect(
-                variable["value"].startswith(mounts["secrets"] + "/"), f"{name_of(manifest)}: {variable['value']}")
+            check.expect(variable["name"].endswith("_FILE"), f"{name}: {variable['name']} is no file")
+        wanted = {variable["value"] for variable in container["env"]}
+        check.equal(mounted_secrets(check, pod, mounts), wanted, f"{name}: the secrets that it mounts")
         is_signer = container["args"][0] == "webhooks"
         found = {variable["name"] for variable in container["env"]}
-        check.equal(found & signing, signing if is_signer else set(), f"{name_of(manifest)}: the secrets of webhooks")
-        check.equal("apus-webhooks" in mounted_secrets(pod), is_signer, f"{name_of(manifest)}: the secret apus-webhooks")
+        check.equal(found & signing, signing if is_signer else set(), f"{name}: the secrets of webhooks")
+        keys = {volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume}
+        check.equal(keys, {"apus-apns-keys"} if container["args"][0] == "run" else set(), f"{name}: whole secrets")
 
 
-def mounted_secrets(pod):
-    """The names of the secrets in a pod's volumes."""
-    names = set()
+def mounted_secrets(check, pod, mounts):
+    """The paths of single entries of secrets in a pod's volumes."""
+    paths = set()
     for volume in pod["volumes"]:
-        names |= {source["secret"]["name"] for source in volume.get("projected", {}).get("sources", [])}
-        if "secret" in volume:
-            names.add(volume["secret"]["secretName"])
-    return names
+        for source in volume.get("projected", {}).get("sources", []):
+            secret = source.get("secret")
+            if secret:
+                check.expect(secret.get("items"), f"{volume['name']}: all of the secret {secret['name']}")
+                paths |= {f"{mounts[volume['name']]}/{item['path']}" for item in secret.get("items", [])}
+    return paths
+
+
+def check_policies(check, manifests):
+    """What may leave each pod: workers reach all push services and the collector of traces, nothing private."""
+    policies = [entry["spec"] for entry in manifests if entry["kind"] == "NetworkPolicy"]
+    apns, other, private = ("17.188.1.1", "2620:149::1"), ("142.250.1.1", "2a00:1450::1"), (
+        "10.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "192.168.0.1", "fd00::1", "fe80::1")
+    for manifest, pod in pods(manifests):
+        labels = manifest["spec"]["template"]["metadata"]["labels"]
+        rules = [rule for policy in policies if selects(policy["podSelector"], labels)
+                 for rule in policy.get("egress", [])]
+        name, command = name_of(manifest), pod["containers"][0]["args"][0]
+        sends = command in ("run", "webhooks")
+        for address in other:
+            check.equal(lets_out(rules, address, 443), sends, f"{name}: to {address}:443")
+        for address in apns:
+            check.equal(lets_out(rules, address, 2197), command == "run", f"{name}: to {address}:2197")
+        for address in private:
+            check.equal(lets_out(rules, address, 443), False, f"{name}: to {address}:443")
+        check.equal(lets_out_to(rules, "monitoring", 4318), command == "run", f"{name}: to the collector of traces")
+
+
+def lets_out(rules, address, port):
+    """Whether a rule with blocks of addresses admits one; rules without addresses are for fixed ports of any."""
+    address = ipaddress.ip_address(address)
+
+    def holds(block):
+        network = ipaddress.ip_network(block["cidr"])
+        return address in network and not any(address in ipaddress.ip_network(each) for each in block.get("except", []))
+    return any(port in [entry["port"] for entry in rule["ports"]]
+               and ("to" not in rule or any(holds(peer["ipBlock"]) for peer in rule["to"] if "ipBlock" in peer))
+               for rule in rules)
+
+
+def lets_out_to(rules, namespace, port):
+    """Whether a rule admits a port of the pods of a namespace."""
+    labels = {"kubernetes.io/metadata.name": namespace}
+    return any(port in [entry["port"] for entry in rule["ports"]]
+               and any(selects(peer["namespaceSelector"], labels) for peer in rule.get("to", [])
+                       if "namespaceSelector" in peer)
+               for rule in rules)
 
 
 def check_selectors(check, manifests):
@@ -269,7 +317,7 @@ def check_file(check, command, path):
     for manifest in manifests:
         check_schema(check, manifest)
     if check.failures:
-        return manifests  # The rest relies on the schemas.
+        return  # The rest relies on the schemas.
     config = next(entry for entry in manifests if entry["kind"] == "ConfigMap")["data"]["apus.toml"]
     configuration = tomllib.loads(config)
     with tempfile.TemporaryDirectory() as folder:
@@ -285,27 +333,9 @@ def check_file(check, command, path):
     check_outcomes(check, manifests, configuration)
     check_secrets(check, manifests, configuration)
     check_selectors(check, manifests)
+    check_policies(check, manifests)
     check_scaling(check, manifests, topology)
     print(f"manifests: {path}: {len(manifests)} objects")
-    return manifests
-
-
-def check_renderings(check, found):
-    """Different versions of kustomize render the same, but for the hash in the name of the ConfigMap."""
-    for path, manifests in found.items():
-        first = set(map(plain, found[path.rsplit(".", 2)[0] + ".1.yaml"]))
-        here = set(map(plain, manifests))
-        check.equal(sorted(here - first), sorted(first - here), f"what {path} alone renders")
-
-
-def plain(manifest):
-    # Kustomize 2.0 writes these also when they are empty.
-    metadata = {key: value for key, value in manifest["metadata"].items() if value != {}}
-    text = json.dumps(manifest | {"metadata": metadata}, sort_keys=True)
-    for part in text.split('"'):
-        if part.startswith("apus-config-"):
-            text = text.replace(part, "apus-config")
-    return text
 
 
 def main():
@@ -315,7 +345,8 @@ def main():
     options = parser.parse_args()
     check = Checker()
     command = os.path.abspath(options.command)
-    check_renderings(check, {path: check_file(check, command, path) for path in options.rendered})
+    for path in options.rendered:
+        check_file(check, command, path)
     for failure in check.failures:
         print(f"manifests: WRONG {failure}")
     print(f"manifests: {check.comparisons} comparisons, {len(check.failures)} wrong")

@@ -47,6 +47,18 @@ struct UnitFileTests {
         #expect(result.exitCode == 0, "\(result)")
     }
 
+    @Test(
+        "No service leaves a core with its keys; what connects to strangers' addresses reaches no cloud's services"
+    )
+    func coresAndAddresses() throws {
+        for unit in ["apus@.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service"] {
+            let lines = try Self.text("systemd/\(unit)").split(separator: "\n")
+            #expect(lines.contains("LimitCORE=0"), "\(unit)")
+            guard ["apus@.service", "apus-webhooks.service"].contains(unit) else { continue }
+            #expect(lines.contains("IPAddressDeny=169.254.0.0/16"), "\(unit)")
+        }
+    }
+
     @Test("The package's configuration with its example app is valid, and so is every variable of the units")
     func configuration() async throws {
         let folder = try TemporaryFolder()
