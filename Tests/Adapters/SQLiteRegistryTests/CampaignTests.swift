@@ -64,6 +64,6 @@ struct CampaignTests {
             return try await group.reduce(0, +)
         }
         #expect(count == 50)
-        #expect(try registry.campaign(Self.campaign)?.counts.opened == 50)
+        #expect(try registry.campaignSlices(Self.campaign, hours: 0 ... .max).map(\.counts.opened) == [50])
     }
 }

@@ -134,7 +134,8 @@ struct RegistrationClientTests {
         let results = try await client.reportOpened(many, deviceID: "phone/1", at: address)
         #expect(results.count == 250 && results.count { $0 == .counted } == 249 && results[1] == .repeated)
         #expect(try await client.reportOpened([], deviceID: "phone/1", at: address) == [])
-        #expect(registry.shown("/v1/campaigns/chat/spring").body.contains(#""opened":250"#))
+        let shown = registry.shown("/v1/campaigns/chat/spring").body
+        #expect(shown.contains(#""platform":"APNS""#) && shown.contains(#""opened":250"#), "\(shown)")
         await #expect {
             try await client.reportOpened(["a"], deviceID: "", at: address)
         } throws: { ($0 as? RegistrationError)?.code == .invalid }

@@ -13,14 +13,25 @@ extension PostgresRegistry {
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             let candidates = try openingDevices(opens, transaction)
             guard !candidates.isEmpty else { return opens.map { _ in .unknownDevice } }
-            let numbers = try numbers(of: candidates.map(\.open.campaign), hour: hour, transaction)
-            let added = try transaction.run([OpenCalls.add(candidates, numbers, hour: hour)])[0]
-            var isNew = Set(added.map { OpenCalls.Key(device: $0.integer(0), event: $0.bytes(1)) })
+            var newDigests = Set(
+                try transaction.run([OpenCalls.remember(candidates.flatMap(\.open.digests), hour: hour)])[0]
+                    .map { $0.integer(0) })
+            // The first report of an event is the one that is new.
+            let fresh = candidates.filter { candidate in
+                candidate.open.digests.map { newDigests.remove($0) != nil }.allSatisfy { $0 }
+            }
+            var numbers: [CampaignKey: (counting: CampaignKey, number: Int64)] = [:]
+            var addedKeys: Set<OpenCalls.Key> = []
+            if !fresh.isEmpty {
+                numbers = try self.numbers(of: fresh.map(\.open.campaign), hour: hour, transaction)
+                let added = try transaction.run([OpenCalls.add(fresh, numbers, hour: hour)])[0]
+                addedKeys = Set(added.map { OpenCalls.Key(device: $0.integer(0), event: $0.bytes(1)) })
+            }
+            let freshIndexes = Set(fresh.map(\.index))
             var results = opens.map { _ in CampaignOpenResult.unknownDevice }
             var tally = CampaignTally()
             for candidate in candidates {
-                // The first report of an event is the one that counts.
-                let isCounted = isNew.remove(candidate.key) != nil
+                let isCounted = freshIndexes.contains(candidate.index) && addedKeys.contains(candidate.key)
                 results[candidate.index] = isCounted ? .counted : .repeated
                 guard isCounted, let (campaign, _) = numbers[candidate.open.campaign] else { continue }
                 tally.add(.oneOpened, to: campaign, hour: hour, candidate.recipient.platform)
@@ -125,6 +136,22 @@ enum OpenCalls {
             SELECT c.app, c.name, c.number FROM unnest($1::text[], $2::text[]) r(app, name)
             JOIN apus.campaign c ON c.app = r.app AND c.name = r.name ORDER BY c.number FOR KEY SHARE OF c
             """, [.texts(campaigns.map(\.app)), .texts(campaigns.map(\.name))])
+    }
+
+    /// Remembers reports beyond the registration of their devices: the digests that are new.
+    static func remember(_ digests: [Int64], hour: Int64) -> Call {
+        Call(
+            """
+            INSERT INTO apus.campaign_push (digest, seen, hour)
+            SELECT r.digest, $2::bigint, $3::bigint FROM unnest($1::bigint[]) r(digest) ORDER BY r.digest
+            ON CONFLICT (digest) DO UPDATE
+            SET seen = campaign_push.seen | $2::bigint, hour = greatest(campaign_push.hour, $3::bigint)
+            WHERE campaign_push.seen & $2::bigint = 0 RETURNING digest
+            """,
+            [
+                .integers(Set(digests).sorted()), .integer(Int64(CampaignEndings.opened.rawValue)),
+                .integer(hour + CampaignRules.openMemoryHours),
+            ])
     }
 
     /// Remembers reports: device and event of those that are new.

@@ -7,7 +7,8 @@ extension Schema {
     /// The migration 4: what became of the pushes of campaigns.
     ///
     /// - Numbers of campaigns are their order: who adds one holds `campaignLock`.
-    /// - `campaign_push` remembers which endings of a push were counted (`CampaignEndings`), so that none counts twice.
+    /// - `campaign_push` remembers which endings of a push were counted (`CampaignEndings`), so that none counts twice,
+    ///   and reports of opens beyond the registration of their devices (`CampaignOpen.digests`).
     /// - An open names a device by its row, and goes with it. Its hour and platform tell which count to correct when a
     ///   person is erased.
     static let campaigns = """

@@ -16,15 +16,15 @@ extension SQLiteRegistry {
             var tally = CampaignTally()
             var results: [CampaignOpenResult] = []
             var counted: [(device: Int64, open: CampaignOpen, platform: Int64)] = []
-            var seen: Set<DeviceEvent> = []
             for open in opens {
                 guard let device = try openingDevice(open) else {
                     results.append(.unknownDevice)
                     continue
                 }
-                let event = DeviceEvent(device: device.row, event: open.event)
-                let isKnown = try isKnown(event)
-                guard seen.insert(event).inserted, !isKnown else {
+                let isKnown = try isKnown(DeviceEvent(device: device.row, event: open.event))
+                var isRemembered = false
+                for digest in open.digests where try !remember(digest, hour: hour) { isRemembered = true }
+                guard !isKnown, !isRemembered else {
                     results.append(.repeated)
                     continue
                 }
@@ -68,6 +68,21 @@ extension SQLiteRegistry {
         statement.bind(1, event.device)
         statement.bind(2, event.event)
         return try statement.firstInteger() != nil
+    }
+
+    /// Remembers a report beyond the registration of its device.
+    ///
+    /// - Returns: false if it was remembered before.
+    private func remember(_ digest: Int64, hour: Int64) throws(RegistryError) -> Bool {
+        let statement = try statements.statement(
+            """
+            INSERT INTO campaign_push (digest, seen, hour) VALUES (?1, ?2, ?3)
+            ON CONFLICT (digest) DO UPDATE SET seen = seen | ?2, hour = max(hour, ?3) WHERE seen & ?2 = 0
+            """)
+        statement.bind(1, digest)
+        statement.bind(2, Int64(CampaignEndings.opened.rawValue))
+        statement.bind(3, hour + CampaignRules.openMemoryHours)
+        return try statement.run() > 0
     }
 
     private func add(

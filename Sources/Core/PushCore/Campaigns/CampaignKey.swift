@@ -1,4 +1,5 @@
 public import Essentials
+import Hashing
 public import Notifications
 
 /// The name of pushes of one app that are counted together.
@@ -65,6 +66,8 @@ public struct CampaignEndings: OptionSet, Hashable, Sendable {
     public static let coalesced = CampaignEndings(rawValue: 1 << 4)
     /// `OutcomeKind.deadLettered`; a replayed push can be accepted later, and counts as both.
     public static let deadLettered = CampaignEndings(rawValue: 1 << 5)
+    /// A device reported that it was opened (`CampaignOpen.digests`); no outcome of a push.
+    public static let opened = CampaignEndings(rawValue: 1 << 6)
 }
 
 /// A push of a campaign, to be counted.
@@ -136,7 +139,10 @@ public struct CampaignSummary: Hashable, Sendable {
     public var firstHour: Int64
     /// The last hour that something was counted in.
     public var lastHour: Int64
-    /// The sums of all hours and platforms that are kept.
+    /// The sums of all hours and platforms that are kept; no more are opened than accepted.
+    ///
+    /// Devices report faster than outcomes are counted. And a receipt names no device, so devices that got no push may
+    /// report it.
     public var counts: CampaignCounts
 
     /// Describes a campaign.
@@ -146,6 +152,7 @@ public struct CampaignSummary: Hashable, Sendable {
         self.firstHour = firstHour
         self.lastHour = lastHour
         self.counts = counts
+        self.counts.opened = min(counts.opened, counts.accepted)
     }
 }
 
@@ -183,6 +190,20 @@ public struct CampaignOpen: Hashable, Sendable {
         self.event = event
         self.deviceID = deviceID
         self.token = token
+    }
+
+    /// What the registry remembers the report by beyond the registration of its device: one digest by the name of the
+    /// device and one by its token, so that a device that registers anew under either counts no event again.
+    public var digests: [Int64] {
+        [("device", deviceID), ("token", token.hexadecimal)].map { kind, name in
+            var digest = WordDigest()
+            digest.mix("opened by \(kind)")
+            digest.mix(campaign.app)
+            digest.mix(name)
+            event.withUnsafeBytes { digest.mix($0) }
+            digest.finish()
+            return Int64(bitPattern: digest.high)
+        }
     }
 
     /// Makes sure that the report may be kept.

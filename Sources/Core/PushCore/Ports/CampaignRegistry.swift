@@ -23,8 +23,9 @@ public protocol CampaignRegistry: AnyObject {
 
     /// Counts opened pushes, each event once for a device, on the device's platform and in the present hour.
     ///
-    /// The device proves itself by any of its tokens. Its opens stay counted when it is removed, and are taken out of
-    /// the counts when its identity or user is erased.
+    /// The device proves itself by any of its tokens. It counts no event again under the same name or token, also when
+    /// it was removed and registers anew. Its opens stay counted when it is removed, and are taken out of the counts
+    /// when its identity or user is erased.
     ///
     /// - Parameters:
     ///   - opens: up to a hundred or so.
@@ -76,6 +77,9 @@ public enum CampaignRules {
     public static let nameBytesMaximum = 320
     /// How long a push is remembered, so that a repetition of its outcome does not count again.
     public static let pushMemoryHours: Int64 = 72
+    /// How many hours after its report an open is noted, so that it is forgotten when no receipt of that time is good
+    /// any more.
+    public static let openMemoryHours = OpenReceipt.hoursMaximum - pushMemoryHours
     /// How many campaigns an app can have; derived ones are added to fewer than half as many.
     public static let campaignsPerAppMaximum = 10_000
     /// The name that further campaigns of an app are counted under.

@@ -125,9 +125,8 @@ extension CampaignConformance {
             let report = try open(1, on: "a", of: CampaignKey(app: "chat", name: "another"))
             try RegistryConformance.expect(
                 try registry.countOpens([report, report], nowMilliseconds: now), is: [.counted, .repeated], "opens")
-            try expectSums(registry, of: rest, "an open of another") { counts in
-                (counts.matched, counts.opened) = (3, 1)
-            }
+            let opened = try registry.campaignSlices(rest, hours: 0 ... .max).map(\.counts.opened).reduce(0, +)
+            try RegistryConformance.expect(opened, is: 1, "an open of another")
         },
         RegistryConformance("Campaigns that subscriptions name leave room for those that backends name") { registry in
             let half = CampaignRules.campaignsPerAppMaximum / 2

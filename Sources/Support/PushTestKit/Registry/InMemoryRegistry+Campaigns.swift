@@ -89,7 +89,15 @@ extension InMemoryRegistry: CampaignRegistry {
                     || entry.tokens.values.contains(where: { $0.token.bytes == open.token.bytes })
             else { return .unknownDevice }
             let key = InMemoryCampaigns.OpenKey(deviceNumber: entry.number, event: open.event)
-            guard campaigns.opens[key] == nil else { return .repeated }
+            let isKnown = campaigns.opens[key] != nil
+            let areNew = open.digests.map { digest in
+                let known = campaigns.pushes[digest] ?? ([], 0)
+                guard !known.endings.contains(.opened) else { return false }
+                let hour = nowMilliseconds / 3_600_000 + CampaignRules.openMemoryHours
+                campaigns.pushes[digest] = (known.endings.union(.opened), max(known.hour, hour))
+                return true
+            }
+            guard !isKnown, areNew.allSatisfy({ $0 }) else { return .repeated }
             let slot = campaigns.slot(
                 open.campaign, hour: nowMilliseconds / 3_600_000, entry.device.platform)
             campaigns.opens[key] = slot

@@ -36,8 +36,9 @@ extension SchemaConformance {
             _ = try registry.countPushes([push], nowMilliseconds: CampaignConformance.now)
             _ = try registry.countOpens([open], nowMilliseconds: CampaignConformance.now)
             try RegistryConformance.expect(
-                try registry.campaign(CampaignConformance.spring)?.counts,
-                is: CampaignConformance.counts { ($0.matched, $0.opened) = (1, 1) }, "the sums")
+                try registry.campaignSlices(CampaignConformance.spring, hours: 0 ... .max).map(\.counts.opened).max(),
+                is: 1,
+                "the opened")
             try store.migrate(down: CampaignRules.schemaVersion - 1, store.released)
             try expectNothing()
             try store.migrate(up: nil, store.released)
