@@ -9,16 +9,15 @@ extension Scenario {
             setting: Setting(services: [service], workerConfiguration: shortPushTimeout, loadSeconds: 12),
             redeliveries: 16
         ) { environment in
-            try environment.service(service).control(#"{"fault":"silence"}"#)
+            // Without the usual 503 now and then, which is an answer.
+            try environment.service(service).behave(but: [#"{"fault":"silence"}"#])
+            let words = ["\"degraded\"", "\(service.title) answers no push"]
             for worker in environment.workers {
+                try await eventually("worker \(worker.number) to say that \(service.title) is silent") {
+                    guard let answer = await worker.get("/readyz") else { return false }
+                    return answer.status == 200 && words.allSatisfy { answer.body.contains($0) }
+                }
                 try await worker.waitForLog("app.failing")
-                guard let answer = await worker.get("/readyz") else {
-                    throw EnvironmentFailure("worker \(worker.number) does not answer /readyz")
-                }
-                let expected = ["\"degraded\"", "\(service.title) answers no push"]
-                guard answer.status == 200, expected.allSatisfy({ answer.body.contains($0) }) else {
-                    throw EnvironmentFailure("worker \(worker.number) is not degraded, and ready: \(answer)")
-                }
             }
             try environment.endFaults(of: service)
             for worker in environment.workers { try await worker.waitForLog("app.recovered") }
