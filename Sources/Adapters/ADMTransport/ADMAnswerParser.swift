@@ -17,7 +17,7 @@ struct ADMAnswerParser {
     /// Its reason is a word of `ADMReason`; another one than Amazon documents is cut and made printable.
     func refusal(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
         var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
-        let parsed = body.isEmpty ? nil : try? parser.parse(body)
+        let parsed = body.isEmpty ? nil : try? parser.parse(body, refusingRepeatedKeys: false)
         answer.reason = Self.reason(parsed?["reason"]?.string ?? "")
         answer.explanation = ServiceExplanation.body(body, parsed, reason: answer.reason)
         return answer
@@ -35,7 +35,7 @@ struct ADMAnswerParser {
     }
 
     private func text(_ name: StaticString, in body: [UInt8]) -> String? {
-        guard !body.isEmpty, let parsed = try? parser.parse(body) else { return nil }
+        guard !body.isEmpty, let parsed = try? parser.parse(body, refusingRepeatedKeys: false) else { return nil }
         return parsed[name]?.string
     }
 }

@@ -19,14 +19,14 @@ struct AnswerParser {
     func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
         var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
         guard status != 200, !body.isEmpty else { return answer }
-        guard let parsed = try? parser.parse(body) else {
+        guard let parsed = try? parser.parse(body, refusingRepeatedKeys: false) else {
             // APNs has no such bodies, but what stands before it may.
             answer.explanation = ServiceExplanation.body(body, nil, reason: "")
             return answer
         }
         answer.reason = reason(in: parsed)
         if answer.reason.isEmpty { answer.explanation = ServiceExplanation.body(body, parsed, reason: "") }
-        if status == 410, let since = parsed["timestamp"]?.wholeNumber {
+        if status == 410, let since = parsed["timestamp"]?.int64 {
             answer.deadSinceMilliseconds = WallTime(milliseconds: since).milliseconds
         }
         return answer
@@ -34,7 +34,9 @@ struct AnswerParser {
 
     /// The reason in the debug data of a GOAWAY; empty if there is none.
     func reason(inGoAway debugData: [UInt8]) -> String {
-        guard !debugData.isEmpty, let parsed = try? parser.parse(debugData) else { return "" }
+        guard !debugData.isEmpty, let parsed = try? parser.parse(debugData, refusingRepeatedKeys: false) else {
+            return ""
+        }
         return reason(in: parsed)
     }
 

@@ -24,7 +24,7 @@ struct FCMAnswerParser {
     func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
         var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
         guard status != 200, !body.isEmpty else { return answer }
-        let parsed = try? parser.parse(body)
+        let parsed = try? parser.parse(body, refusingRepeatedKeys: false)
         guard let error = parsed?["error"], error.kind == .object else {
             answer.explanation = ServiceExplanation.body(body, parsed, reason: "")
             return answer
@@ -58,7 +58,9 @@ struct FCMAnswerParser {
     /// The name of an accepted message, `projects/PROJECT/messages/ID` (Google, REST reference of FCM v1,
     /// `projects.messages.send`); nil if the body does not say it.
     func messageName(in body: [UInt8]) -> String? {
-        guard let name = (try? parser.parse(body))?["name"]?.string, !name.isEmpty else { return nil }
+        guard let name = (try? parser.parse(body, refusingRepeatedKeys: false))?["name"]?.string, !name.isEmpty else {
+            return nil
+        }
         return name
     }
 

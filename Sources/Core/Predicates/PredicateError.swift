@@ -79,7 +79,7 @@ enum PredicateFault {
         PredicateError(.invalidSyntax, at: .member(path), "it is missing; expected \(expected)")
     }
 
-    /// Refuses an object with an unknown or repeated member, because its meaning would be lost.
+    /// Refuses an object with an unknown member, because its meaning would be lost.
     static func allow(
         _ names: [StaticString], in object: JSONObject, _ path: String
     ) throws(PredicateError) {
@@ -87,9 +87,6 @@ enum PredicateFault {
             let expected = names.map { "\($0)" }.joined(separator: ", ")
             throw PredicateError(
                 .invalidSyntax, at: .member(path), "found the unknown member \(name.excerpt); expected \(expected)")
-        }
-        for name in names where object.hasSeveral(name) {
-            throw PredicateError(.invalidSyntax, at: .member(path), "it has the member \(name) twice")
         }
     }
 

@@ -14,6 +14,8 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooDeep
         /// A number is grammatical, but an integer beyond 64 bits or a magnitude beyond a double's.
         case numberOutOfRange
+        /// A key occurs twice in one object, which readers understand in different ways.
+        case repeatedKey
     }
 
     /// The machine-readable reason.

@@ -49,11 +49,6 @@ public struct JSONObject: Sequence {
         return nil
     }
 
-    /// Whether a key occurs more than once.
-    public func hasSeveral(_ key: StaticString) -> Bool {
-        reduce(0) { count, member in member.isNamed(key) ? count + 1 : count } > 1
-    }
-
     @inlinable
     func member(where isWanted: (UnsafeBufferPointer<UInt8>) -> Bool) -> JSONValue? {
         guard start < end else { return nil }

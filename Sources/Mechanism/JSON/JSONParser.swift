@@ -7,10 +7,11 @@ internal import CSimdJSON
 /// programmer's error that traps. simdjson does not say why it refuses a document; a second reading (`JSONFaultFinder`)
 /// finds the place and the reason, at no cost for valid documents.
 ///
-/// The parser accepts exactly RFC 8259: no comments, no trailing commas, no byte order mark, no lone surrogates.
+/// The parser accepts exactly RFC 8259: no comments, no trailing commas, no lone surrogates. A byte order mark before
+/// the document is skipped (RFC 8259 section 8.1), which editors and libraries of Windows write.
 /// Integers are exact up to 64 bits (-2^63 to 2^64-1); numbers with a fraction or an exponent are doubles. The parser
-/// refuses a larger integer, or a number beyond the range of doubles, unless it is set to round. A key may occur more
-/// than once in an object: iteration gives each, look-up the first.
+/// refuses a larger integer, or a number beyond the range of doubles, unless it is set to round. It refuses a key that
+/// occurs more than once in an object, unless it is asked not to; then iteration gives each, and look-up the first.
 ///
 /// A parser belongs to the thread that uses it.
 public final class JSONParser {
@@ -18,6 +19,9 @@ public final class JSONParser {
     ///
     /// The buffers of simdjson take about fourteen times the document; a rare large one must not keep them.
     public static let retainedBytes = 64 * 1024
+
+    /// The byte order mark of UTF-8.
+    public static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     /// How many arrays and objects may lie in each other; an empty innermost one does not count.
     public let depthMaximum: Int
@@ -71,10 +75,38 @@ public final class JSONParser {
 
     /// Parses a document; values of the previous one are void from now on.
     ///
-    /// - Parameter bytes: the document in UTF-8; they are copied.
+    /// - Parameters:
+    ///   - bytes: the document in UTF-8; they are copied.
+    ///   - refusingRepeatedKeys: whether a key that occurs twice in an object is an error; false for what peers say, of
+    ///     which as much is read as can be.
     /// - Returns: the document's root.
     /// - Throws: `JSONError`, if the document is too large, too deep or not JSON.
-    public func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
+    public func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>, refusingRepeatedKeys: Bool = true
+    ) throws(JSONError) -> JSONValue {
+        let root = try parseDocument(bytes)
+        if refusingRepeatedKeys, let key = tape.pointee.repeatedKey() { throw Self.repeated(key) }
+        return root
+    }
+
+    private static func repeated(_ key: UnsafeBufferPointer<UInt8>) -> JSONError {
+        let isShown = key.count <= 64 && key.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+        let name = isShown ? "the key \"\(String(decoding: key, as: UTF8.self))\"" : "a key of \(key.count) bytes"
+        return JSONError(.repeatedKey, "\(name) is there twice in one object")
+    }
+
+    /// Parses a document behind its byte order mark, if it has one.
+    private func parseDocument(_ document: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
+        guard document.starts(with: Self.byteOrderMark) else { return try parseUnmarked(document) }
+        do throws(JSONError) {
+            return try parseUnmarked(UnsafeBufferPointer(rebasing: document[Self.byteOrderMark.count...]))
+        } catch {
+            throw JSONError(
+                error.code, byteOffset: error.byteOffset.map { $0 + Self.byteOrderMark.count }, error.message)
+        }
+    }
+
+    private func parseUnmarked(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
         tape.pointee.generation &+= 1
         tape.pointee.words = nil
         roundedNumber = nil
@@ -95,7 +127,7 @@ public final class JSONParser {
             guard roundsNumbers, fault.code == .numberOutOfRange else { throw fault }
             let rounded = try JSONFaultFinder.roundingNumbers(of: bytes, depthMaximum: depthMaximum)
             // A rounded number is in range, so this happens once.
-            let value = try parse(rounded)
+            let value = try rounded.withUnsafeBufferPointer { bytes throws(JSONError) in try parseUnmarked(bytes) }
             roundedNumber = fault
             return value
         }
@@ -103,11 +135,15 @@ public final class JSONParser {
 
     /// Parses a document; values of the previous one are void from now on.
     ///
-    /// - Parameter bytes: the document in UTF-8.
+    /// - Parameters:
+    ///   - bytes: the document in UTF-8.
+    ///   - refusingRepeatedKeys: whether a key that occurs twice in an object is an error.
     /// - Returns: the document's root.
     /// - Throws: `JSONError`, if the document is too large, too deep or not JSON.
-    public func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSONValue in try parse(buffer) }
+    public func parse(_ bytes: [UInt8], refusingRepeatedKeys: Bool = true) throws(JSONError) -> JSONValue {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSONValue in
+            try parse(buffer, refusingRepeatedKeys: refusingRepeatedKeys)
+        }
     }
 
     /// Parses a document; values of the previous one are void from now on.

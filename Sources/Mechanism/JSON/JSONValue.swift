@@ -62,24 +62,31 @@ public struct JSONValue {
         }
     }
 
-    /// The integer, or nil if it is none: `1.0` and `1e3` are doubles, and 2^63 does not fit into an `Int64`.
+    /// The integer, or nil if the number is none, or does not fit.
+    ///
+    /// As JSON Schema counts, `7`, `7.0` and `7e0` are the same integer (draft 2020-12, "Validation", section 6.1.1).
+    /// One that is written with a fraction or an exponent was read as a double, which is exact up to 2^53 (RFC 7493
+    /// section 2.2), so a larger one is none.
     @inlinable public var int64: Int64? {
         let tape = tape
-        guard tape.type(index) == JSONTape.WordType.signed else { return nil }
-        return Int64(bitPattern: tape.word(index + 1))
+        switch tape.type(index) {
+        case JSONTape.WordType.signed: return Int64(bitPattern: tape.word(index + 1))
+        case JSONTape.WordType.double: return Self.integer(Double(bitPattern: tape.word(index + 1)))
+        default: return nil
+        }
     }
 
-    /// The integer that the number is, however it is written, or nil if it is none: `1.0` and `1e3` are integers, as
-    /// JSON Schema counts.
-    @inlinable public var wholeNumber: Int64? { int64 ?? double.flatMap { Int64(exactly: $0) } }
+    @inlinable
+    static func integer(_ number: Double) -> Int64? {
+        abs(number) <= 0x1p53 ? Int64(exactly: number) : nil
+    }
 
-    /// The integer, or nil if it is none or negative.
+    /// The integer, as `int64` counts, or nil if it is none or negative.
     @inlinable public var uint64: UInt64? {
         let tape = tape
         switch tape.type(index) {
-        case JSONTape.WordType.signed: return UInt64(exactly: Int64(bitPattern: tape.word(index + 1)))
         case JSONTape.WordType.unsigned: return tape.word(index + 1)
-        default: return nil
+        default: return int64.flatMap { UInt64(exactly: $0) }
         }
     }
 

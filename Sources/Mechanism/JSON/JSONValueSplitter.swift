@@ -24,6 +24,8 @@ public struct JSONValueSplitter {
     /// The last byte that is no blank, outside of strings.
     private var last = UInt8(ascii: "\n")
     private var values: [Value] = []
+    /// What may still come of a byte order mark, at the very beginning.
+    private var markLeft = JSONParser.byteOrderMark[...]
 
     /// Creates a splitter.
     ///
@@ -31,8 +33,10 @@ public struct JSONValueSplitter {
     public init(bytesMaximum: Int) { self.bytesMaximum = bytesMaximum }
 
     /// Adds bytes, and hands out the values that they end.
+    ///
+    /// A byte order mark before the first value is skipped.
     public mutating func add(_ added: ArraySlice<UInt8>) -> [Value] {
-        for byte in added { take(byte) }
+        for byte in added where !isOfMark(byte) { take(byte) }
         defer { values.removeAll(keepingCapacity: true) }
         return values
     }
@@ -71,6 +75,17 @@ public struct JSONValueSplitter {
             isInString = byte == UInt8(ascii: "\"")
             last = byte
         }
+    }
+
+    /// Whether a byte is the next one of a byte order mark, which may come in several parts.
+    private mutating func isOfMark(_ byte: UInt8) -> Bool {
+        guard let next = markLeft.first else { return false }
+        guard next == byte else {
+            markLeft = []
+            return false
+        }
+        markLeft.removeFirst()
+        return true
     }
 
     private mutating func takeInString(_ byte: UInt8) {

@@ -42,8 +42,7 @@ struct ADMDecodedMessage: Equatable, Sendable {
 
     private static func decode(_ body: [UInt8]) throws(Refusal) -> ADMDecodedMessage {
         guard let object = (try? JSONParser(depthMaximum: 8).parse(body))?.object,
-            object.firstMember(notAmong: names) == nil, names.allSatisfy({ !object.hasSeveral($0) }),
-            let data = object["data"]?.object
+            object.firstMember(notAmong: names) == nil, let data = object["data"]?.object
         else { throw .data }
         var message = ADMDecodedMessage()
         for member in data {

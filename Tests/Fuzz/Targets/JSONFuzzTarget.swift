@@ -6,19 +6,32 @@ struct JSONFuzzTarget: FuzzTarget {
 
     func run(_ input: FuzzInput) throws(FuzzFailure) {
         let parser = JSONParser(depthMaximum: Self.depthMaximum, bytesMaximum: 1 << 20)
-        let fault = input.bytes.withUnsafeBufferPointer {
+        let hasMark = input.bytes.starts(with: JSONParser.byteOrderMark)
+        let document = Array(input.bytes.dropFirst(hasMark ? JSONParser.byteOrderMark.count : 0))
+        let fault = document.withUnsafeBufferPointer {
             JSONFaultFinder.firstFault(in: $0, depthMaximum: Self.depthMaximum)
         }
-        guard let value = try? parser.parse(input.bytes) else {
+        guard let value = try? parser.parse(input.bytes, refusingRepeatedKeys: false) else {
             return try promise(fault != nil, "simdjson refuses what the fault finder accepts")
         }
         try promise(fault == nil, "simdjson accepts what the fault finder refuses: \(String(describing: fault))")
         _ = count(value)
+        let isRepeating = repeatsKeys(value)
         let minified = value.minified
-        guard let again = try? JSONParser(depthMaximum: Self.depthMaximum).parse(minified) else {
+        let strict = JSONParser(depthMaximum: Self.depthMaximum)
+        try promise(((try? strict.parse(minified)) == nil) == isRepeating, "repeated keys are \(isRepeating)")
+        guard let again = try? strict.parse(minified, refusingRepeatedKeys: false) else {
             throw FuzzFailure("the minified document is refused: \(String(decoding: minified, as: UTF8.self))")
         }
         try promise(again.minified == minified, "minifying twice gives another document")
+    }
+
+    /// Whether an object has a key twice.
+    private func repeatsKeys(_ value: JSONValue) -> Bool {
+        if let array = value.array, array.contains(where: repeatsKeys) { return true }
+        guard let object = value.object else { return false }
+        let keys = object.map { Array($0.key.utf8) }
+        return Set(keys).count < keys.count || object.contains { repeatsKeys($0.value) }
     }
 
     /// Looks at each value in each way.

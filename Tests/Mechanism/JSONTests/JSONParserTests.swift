@@ -24,7 +24,7 @@ struct JSONParserTests {
             ("9223372036854775807", Int64.max), ("9223372036854775808", nil), ("1e19", nil), ("\"1\"", nil),
         ] as [(String, Int64?)])
     func wholeNumbers(text: String, number: Int64?) throws {
-        #expect(try JSONParser().parse(text).wholeNumber == number)
+        #expect(try JSONParser().parse(text).int64 == number)
     }
 
     @Test("Values of every kind are read")
@@ -60,7 +60,8 @@ struct JSONParserTests {
 
     @Test("Members come in the order of the document, and look-up gives the first of equal keys")
     func keepsOrderAndFirstDuplicate() throws {
-        let object = try #require(try parser.parse(#"{"b":1,"a":2,"b":3,"":4}"#).object)
+        let object = try #require(
+            try parser.parse(Array(#"{"b":1,"a":2,"b":3,"":4}"#.utf8), refusingRepeatedKeys: false).object)
         #expect(object.map(\.key) == ["b", "a", "b", ""])
         #expect(object.compactMap(\.value.int64) == [1, 2, 3, 4])
         #expect(object["b"]?.int64 == 1)
@@ -84,7 +85,7 @@ struct JSONParserTests {
         let beyond = try parser.parse("9223372036854775808")
         #expect(beyond.int64 == nil)
         #expect(beyond.uint64 == 1 << 63)
-        #expect(try parser.parse("1e3").int64 == nil)
+        #expect(try parser.parse("1e3").int64 == 1_000)
         #expect(try parser.parse("1e3").double == 1000)
         #expect(try parser.parse("1e-400").double == 0)
         for text in [
@@ -132,7 +133,7 @@ struct JSONParserTests {
             ("1.", .invalidSyntax, 2), ("+1", .invalidSyntax, 0), ("'a'", .invalidSyntax, 0),
             ("\"a", .invalidSyntax, 0), ("\"\u{1}\"", .invalidSyntax, 1), (#""\x""#, .invalidSyntax, 2),
             (#""\ud800""#, .invalidSyntax, 1), (#""\udc00""#, .invalidSyntax, 1), (#""\ud800A""#, .invalidSyntax, 1),
-            ("\u{feff}{}", .invalidSyntax, 0), ("\0", .invalidSyntax, 0), ("[1\0]", .invalidSyntax, 2),
+            ("\0", .invalidSyntax, 0), ("[1\0]", .invalidSyntax, 2),
             (#"{"a" 1}"#, .invalidSyntax, 5), ("{1:2}", .invalidSyntax, 1), ("NaN", .invalidSyntax, 0),
             ("// x\n1", .invalidSyntax, 0), ("}", .invalidSyntax, 0), ("[}", .invalidSyntax, 1),
         ] as [(String, JSONError.Code, Int?)]
@@ -241,6 +242,7 @@ struct JSONParserTests {
         let text =
             #" { "b" : [ 1 , -0.50, 18446744073709551615, 1e2 , "\u00e9\/\u001f\"" ] , "a":{}, "a":[ ] , "n" : null } "#
         let expected = #"{"b":[1,-0.5,18446744073709551615,100.0,"é/\u001f\""],"a":{},"a":[],"n":null}"#
-        #expect(String(decoding: try parser.parse(text).minified, as: UTF8.self) == expected)
+        let value = try parser.parse(Array(text.utf8), refusingRepeatedKeys: false)
+        #expect(String(decoding: value.minified, as: UTF8.self) == expected)
     }
 }

@@ -148,7 +148,7 @@ struct ManagementAPI: Sendable {
                 .unavailable, "rabbitmq.management_url answers \(answer.status) to \(path); is it RabbitMQ's API?")
         }
         do throws(JSONError) {
-            return try JSONParser(bytesMaximum: Self.queueBytesMaximum).parse(answer.body)
+            return try JSONParser(bytesMaximum: Self.queueBytesMaximum).parse(answer.body, refusingRepeatedKeys: false)
         } catch {
             throw ChangeQueueError(.unavailable, "the management API's answer cannot be read: \(error)")
         }

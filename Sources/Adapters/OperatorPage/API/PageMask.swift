@@ -58,7 +58,7 @@ struct PageMask: Sendable {
     /// Writes the body of a message as members of an answer: `event`, `bodyText` or `bodyHexadecimal`, and `isMasked`.
     func write(body: [UInt8], to writer: inout JSONWriter) {
         let parser = JSONParser(bytesMaximum: max(1, body.count), roundsNumbers: true)
-        if let value = try? parser.parse(body), value.object != nil {
+        if let value = try? parser.parse(body, refusingRepeatedKeys: false), value.object != nil {
             writer.key("event")
             write(event: value, to: &writer)
         } else if showsPayloads, let text = String(validating: body, as: UTF8.self) {

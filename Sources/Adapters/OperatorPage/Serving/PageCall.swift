@@ -80,7 +80,7 @@ extension JSONObject {
     /// A member that is a whole number; nil if it is missing or null.
     func number(_ key: StaticString) throws(PageProblem) -> Int64? {
         guard let value = self[key], !value.isNull else { return nil }
-        guard let number = value.wholeNumber else {
+        guard let number = value.int64 else {
             throw PageProblem(.invalid, "\(key) is \(value.kindDescription): expected a whole number.")
         }
         return number

@@ -180,9 +180,6 @@ enum CloudKitMembers {
             throw CloudKitError(
                 .badRequest, "\(path) has the member \"\(excerpt)\", which is not known here; known are \(known).")
         }
-        for name in names where object.hasSeveral(name) {
-            throw CloudKitError(.badRequest, "\(path) has the member \(name) twice.")
-        }
         return object
     }
 }

@@ -31,7 +31,6 @@ struct NativeBody {
                 "\"\(member.key.prefix(64))\" is not known; "
                     + SpellingSuggestion.advice(about: member.key, among: names))
         }
-        try Self.refuseRepeatedMembers(of: value)
         self.object = object
         self.value = value
     }
@@ -45,21 +44,6 @@ struct NativeBody {
                     .unsupportedMediaType,
                     "The body is \"\(field.value.prefix(64))\"; it must be JSON: Content-Type: application/json.")
             }
-        }
-    }
-
-    /// Readers differ in which of two equal members they take, so the meaning is undefined.
-    private static func refuseRepeatedMembers(of value: JSONValue) throws(NativeProblem) {
-        if let array = value.array {
-            for element in array { try refuseRepeatedMembers(of: element) }
-        }
-        guard let object = value.object else { return }
-        var seen: Set<[UInt8]> = []
-        for member in object {
-            guard seen.insert(Array(member.key.utf8)).inserted else {
-                throw NativeProblem(.invalid, "\"\(member.key.prefix(64))\" is there twice in one object.")
-            }
-            try refuseRepeatedMembers(of: member.value)
         }
     }
 
@@ -81,7 +65,7 @@ struct NativeBody {
     /// A whole number from 0 up, or nil.
     func integer(_ name: StaticString, maximum: Int) throws(NativeProblem) -> Int? {
         guard let value = value(name) else { return nil }
-        guard let number = value.wholeNumber, (0...Int64(maximum)).contains(number) else {
+        guard let number = value.int64, (0...Int64(maximum)).contains(number) else {
             throw NativeProblem(.invalid, "\"\(name)\" has to be a whole number from 0 to \(maximum).")
         }
         return Int(number)

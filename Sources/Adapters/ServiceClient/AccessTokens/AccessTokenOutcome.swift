@@ -40,7 +40,8 @@ extension AccessTokenOutcome {
     ///   - retryAfterSeconds: the header `retry-after`.
     ///   - secret: what the reason must not repeat, whatever the endpoint says.
     public init(status: Int, body: [UInt8], retryAfterSeconds: Int?, hiding secret: String = "") {
-        let parsed = try? JSONParser(depthMaximum: 8, bytesMaximum: Self.bodyBytesMaximum).parse(body)
+        let parsed = try? JSONParser(depthMaximum: 8, bytesMaximum: Self.bodyBytesMaximum).parse(
+            body, refusingRepeatedKeys: false)
         if status == 200 {
             self = Self.granted(parsed)
             return

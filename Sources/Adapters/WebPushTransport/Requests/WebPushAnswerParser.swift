@@ -35,7 +35,7 @@ struct WebPushAnswerParser {
     /// - Returns: the answer.
     func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
         var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
-        let parsed = body.isEmpty ? nil : try? parser.parse(body)
+        let parsed = body.isEmpty ? nil : try? parser.parse(body, refusingRepeatedKeys: false)
         switch vendor {
         case .google: answer.reason = Self.reason(inSentence: body, status: status)
         case .mozilla, .apple: answer.reason = parsed.flatMap(Self.reason(inJSON:)) ?? ""
@@ -49,7 +49,7 @@ struct WebPushAnswerParser {
     }
 
     private static func reason(inJSON parsed: JSONValue) -> String? {
-        if let number = parsed["errno"]?.wholeNumber {
+        if let number = parsed["errno"]?.int64 {
             return number == mozillaTokenNumber ? WebPushReason.tokenRefused : "errno-\(number)"
         }
         guard let text = parsed["reason"]?.withUTF8({ word($0) }) else { return nil }

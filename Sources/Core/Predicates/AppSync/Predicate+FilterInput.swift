@@ -87,15 +87,11 @@ extension Predicate {
         let path = "\(path).\(fieldPath)"
         let operators = try members(of: member.value, path, "an object of operators, such as {\"eq\": 1}")
         var alternatives: [Predicate] = []
-        var known: Set<AppSyncOperator> = []
         for member in operators {
             guard let comparison = AppSyncOperator(rawValue: member.key) else {
                 throw PredicateError(
                     .invalidOperator, at: .member(path),
                     "found the operator \(member.key.excerpt); expected \(AppSyncOperator.expected)")
-            }
-            guard known.insert(comparison).inserted else {
-                throw PredicateError(.invalidSyntax, at: .member(path), "\(comparison.rawValue) is there twice")
             }
             try PredicateFault.locating(path) { () throws(PredicateError) in try work.spendCondition() }
             let rule = AppSyncRule(

@@ -101,6 +101,7 @@ public final class EventDecoder {
             case .empty: throw EventRejection(.invalidJSON, "\(name) is empty; it must be a JSON object")
             case .invalidSyntax, .numberOutOfRange:
                 throw EventRejection(.invalidJSON, "\(name) is not valid JSON: \(error)")
+            case .repeatedKey: throw EventRejection(.invalidJSON, "\(name) is ambiguous: \(error)")
             }
         }
     }
@@ -125,6 +126,7 @@ extension EventDecoder {
         guard let object = body.object else { throw FieldReader.invalid("the body", body, "an object: one CloudEvent") }
         let attributes = FieldReader(object, path: "event")
         try checkVersion(attributes)
+        try AttributeText.check(object)
         return EventEnvelope(
             identifier: try attributes.requiredText("id", .eventIdentifier),
             source: try attributes.requiredText("source", .source),
@@ -179,6 +181,9 @@ extension EventDecoder {
 
     /// Reads the attributes from the headers and takes the body for the data.
     func readBinary(_ attributes: HeaderAttributes, _ body: [UInt8]) throws(EventRejection) -> EventEnvelope {
+        if let (name, text) = attributes.invalidText {
+            throw AttributeText.invalid("the header \(name.excerpt)", text)
+        }
         let version = try attributes.requiredText(attributes.version, "specversion", EventEnvelope.versionExpected)
         guard version.readingUTF8(EventEnvelope.isVersionOne) else {
             throw EventEnvelope.unknownVersion(version, at: "the header ce-specversion")
@@ -215,6 +220,11 @@ extension EventDecoder {
         guard identifier.readingUTF8(identifierRule.isFollowed) else {
             throw FieldReader.invalid(
                 "the property message_id", found: "a text of \(identifier.utf8.count) bytes", identifierRule.length)
+        }
+        for (name, text) in [("type", type), ("app_id", properties.appID ?? "")] {
+            guard text.readingUTF8(AttributeText.isValid) else {
+                throw AttributeText.invalid("the property \(name)", text)
+            }
         }
         return EventEnvelope(
             identifier: identifier, source: properties.appID ?? "", type: knownType, time: nil, trace: nil, data: body)

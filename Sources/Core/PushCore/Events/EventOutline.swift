@@ -46,7 +46,9 @@ extension EventDecoder {
         let properties = message.properties
         let contentType = ContentType(properties.contentType)
         let attributes = contentType == .cloudEvent ? nil : HeaderAttributes(message.headers)
-        let body = message.body.count <= EventLimits.bodyBytesMaximum ? try? parser.parse(message.body) : nil
+        let body =
+            message.body.count <= EventLimits.bodyBytesMaximum
+            ? try? parser.parse(message.body, refusingRepeatedKeys: false) : nil
         let own = TraceContext(headers: message.headers)
         if let attributes {
             return EventOutline(

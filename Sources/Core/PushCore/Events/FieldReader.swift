@@ -85,7 +85,7 @@ struct FieldReader {
     func flag(_ key: StaticString) throws(EventRejection) -> Bool {
         guard let value = value(key) else { return false }
         if let bool = value.bool { return bool }
-        guard let number = value.wholeNumber, number == 0 || number == 1 else {
+        guard let number = value.int64, number == 0 || number == 1 else {
             throw invalid(key, value, "true or false")
         }
         return number == 1

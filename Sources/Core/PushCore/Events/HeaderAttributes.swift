@@ -19,6 +19,8 @@ struct HeaderAttributes {
     private(set) var identifier: HeaderValue?
     private(set) var source: HeaderValue?
     private(set) var time: HeaderValue?
+    /// The first attribute, known or not, whose text it may not have.
+    private(set) var invalidText: (name: String, text: String)?
     private var traceParent: HeaderValue?
     private var traceState: HeaderValue?
 
@@ -27,7 +29,9 @@ struct HeaderAttributes {
     /// Reads the attributes, the first of each name; nil if the headers are not those of a CloudEvent.
     init?(_ headers: [MessageHeader]) {
         for header in headers {
-            guard let attribute = header.name.readingUTF8(Self.attribute) else { continue }
+            guard let begin = header.name.readingUTF8(Self.prefixLength) else { continue }
+            noteInvalidText(of: header)
+            guard let attribute = header.name.readingUTF8({ Self.attribute($0, from: begin) }) else { continue }
             take(header.value, attribute)
         }
         guard version != nil || type != nil || identifier != nil || source != nil else { return nil }
@@ -45,12 +49,25 @@ struct HeaderAttributes {
         }
     }
 
+    private mutating func noteInvalidText(of header: MessageHeader) {
+        guard invalidText == nil else { return }
+        switch header.value {
+        case .string(let text) where !text.readingUTF8(AttributeText.isValid): invalidText = (header.name, text)
+        case .bytes(let bytes) where !bytes.withUnsafeBufferPointer(AttributeText.isValid):
+            invalidText = (header.name, String(decoding: bytes, as: UTF8.self))
+        default: break
+        }
+    }
+
+    /// How many bytes of a header's name come before that of the attribute; nil if it is none of an event.
+    private static func prefixLength(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let first = name.first, first | 0x20 == UInt8(ascii: "c") else { return nil }
+        return prefixes.first { prefix in name.hasPrefix(ignoringCase: prefix) }?.utf8CodeUnitCount
+    }
+
     /// Which attribute a header holds, if it holds one that we read.
-    private static func attribute(_ name: UnsafeBufferPointer<UInt8>) -> Attribute? {
-        guard let first = name.first, first | 0x20 == UInt8(ascii: "c"),
-            let prefix = prefixes.first(where: { prefix in name.hasPrefix(ignoringCase: prefix) })
-        else { return nil }
-        let attribute = UnsafeBufferPointer(rebasing: name[prefix.utf8CodeUnitCount...])
+    private static func attribute(_ name: UnsafeBufferPointer<UInt8>, from begin: Int) -> Attribute? {
+        let attribute = UnsafeBufferPointer(rebasing: name[begin...])
         if attribute.isEqual(ignoringCase: "id") { return .identifier }
         if attribute.isEqual(ignoringCase: "type") { return .type }
         if attribute.isEqual(ignoringCase: "time") { return .time }

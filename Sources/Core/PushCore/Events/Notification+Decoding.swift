@@ -78,7 +78,6 @@ extension Notification {
 
     private static func customData(_ data: FieldReader) throws(EventRejection) -> [CustomDatum] {
         var members: [CustomDatum] = []
-        var keys: Set<ByteText> = []
         for member in data.object {
             let key = member.key
             guard key != "aps" else {
@@ -87,7 +86,6 @@ extension Notification {
                     "\(data.path) has the key aps, which is Apple's; its values have their own fields in"
                         + " data.notification, for example badge")
             }
-            guard keys.insert(ByteText(key)).inserted else { continue }
             guard members.count < EventLimits.customKeysMaximum else {
                 throw FieldReader.invalid(
                     data.path, found: "an object of more than \(EventLimits.customKeysMaximum) keys",

@@ -79,7 +79,7 @@ extension WorkerStatus {
         self.init(
             kind: root["kind"]?.string.flatMap { Kind(rawValue: $0) } ?? .worker, host: host,
             processIdentifier: Self.count(root["processId"]), version: root["version"]?.string ?? "",
-            startedAtMilliseconds: WallTime(milliseconds: root["startedAt"]?.wholeNumber ?? 0).milliseconds)
+            startedAtMilliseconds: WallTime(milliseconds: root["startedAt"]?.int64 ?? 0).milliseconds)
         unsettledDeliveries = Self.count(root["unsettled"])
         isConsumerPaused = root["isConsumerPaused"]?.bool ?? false
         checks = Self.entries(root["checks"]).compactMap { check in
@@ -93,7 +93,7 @@ extension WorkerStatus {
         lagBoundsSeconds = Self.entries(root["lagBoundsSeconds"]).compactMap(\.double)
         samples = Self.entries(root["samples"]).suffix(WorkerReportRules.samplesMaximum).map { sample in
             Sample(
-                endMilliseconds: WallTime(milliseconds: sample["end"]?.wholeNumber ?? 0).milliseconds,
+                endMilliseconds: WallTime(milliseconds: sample["end"]?.int64 ?? 0).milliseconds,
                 counts: PushCounts(sample["counts"]), lagCounts: Self.entries(sample["lag"]).map { Self.count($0) })
         }
     }
@@ -104,7 +104,7 @@ extension WorkerStatus {
 
     /// A number that is not negative; anything else is 0.
     fileprivate static func count(_ value: JSONValue?) -> Int {
-        max(0, Int(clamping: value?.wholeNumber ?? 0))
+        max(0, Int(clamping: value?.int64 ?? 0))
     }
 }
 

@@ -30,7 +30,7 @@ public struct JSONSchema {
             guard let parsed = try? JSONParser().parse(Array(text.utf8)) else { return found + ["\(path) is no JSON"] }
             found += violations(parsed, content, at: path)
         }
-        if let number = value.wholeNumber {
+        if let number = value.int64 {
             if let minimum = schema["minimum"]?.int64, number < minimum { found.append("\(path) is too small") }
             if let maximum = schema["maximum"]?.int64, number > maximum { found.append("\(path) is too large") }
         }
@@ -127,7 +127,7 @@ public struct JSONSchema {
         case "array": value.array != nil
         case "string": value.string != nil
         case "number": value.double != nil
-        case "integer": value.wholeNumber != nil
+        case "integer": value.int64 != nil
         case "boolean": value.bool != nil
         case "null": value.isNull
         default: false

@@ -21,6 +21,15 @@ struct DeviceImportCommandTests {
             + #""identityPoolId":"p:0","identityId":"i:\#(number)","datasets":["settings"],"topics":["news"]}"#
     }
 
+    @Test("A file may begin with a byte order mark, and a whole number may be written with a fraction of zero")
+    func otherPrograms() async throws {
+        let line = line(1).dropLast() + #","registeredAt":1700000000000.0}"#
+        for end in ["\n", "\r\n"] {
+            let result = try await apus("device", "import", input: "\u{feff}" + line + end)
+            #expect(result.exitCode == 0 && result.output.contains("imported 1 devices"), "\(result)")
+        }
+    }
+
     @Test("Lines that are not right are reported by number, and the rest is imported")
     func badLines() async throws {
         let bad = [
@@ -53,6 +62,8 @@ struct DeviceImportCommandTests {
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","tokens":{"phone":"01"}}"#, "pushtotalk"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","tokens":{"voip":"0"}}"#, "tokens.voip"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","tokens":{"voip":"ab"}}"#, "alert token"),
+            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","app":"mail"}"#, "\"app\" is there twice"),
+            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","registeredAt":7.5}"#, "registeredAt"),
             (String(repeating: "[", count: 1_000), "JSON"), (String(repeating: "x", count: 400_000), "longer"),
         ]
         var lines: [String] = []

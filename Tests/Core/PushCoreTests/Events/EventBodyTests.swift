@@ -52,11 +52,13 @@ struct EventBodyTests {
 
     @Test("Texts from outside are quoted shortened and on one line")
     func quotesSafely() throws {
-        let type = String(repeating: "é", count: 5000) + "\\u0000\\n"
-        let rejection = try #require(decoding.rejection(EventText.event("\\n\(type)", data: [:])))
-        #expect(rejection.reason == .unknownType)
-        #expect(rejection.message.count < 400)
-        #expect(!rejection.message.contains("\n"))
+        let type = String(repeating: "é", count: 5000)
+        for (text, reason) in [(type, EventRejection.Reason.unknownType), ("\\n\(type)\\u0000\\n", .invalidField)] {
+            let rejection = try #require(decoding.rejection(EventText.event(text, data: [:])))
+            #expect(rejection.reason == reason)
+            #expect(rejection.message.count < 400)
+            #expect(!rejection.message.contains("\n"))
+        }
     }
 
     @Test("Every beginning of every example is refused")

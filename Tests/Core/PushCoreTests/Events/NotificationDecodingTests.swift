@@ -20,7 +20,7 @@ struct NotificationDecodingTests {
             "mutableContent":1,"targetContentId":"tc","interruptionLevel":"time-sensitive","relevanceScore":100,
             "filterCriteria":"fc","staleDate":1,"contentState":{ "a" : 1 },"timestamp":2,"event":"start",
             "dismissalDate":"1970-01-01T00:00:03Z","attributesType":"at","attributes":{ },"inputPushChannel":"YWI=",
-            "inputPushToken":true,"contentChanged":true,"data":{"b":[1, 2],"a":null,"b":2}}
+            "inputPushToken":true,"contentChanged":true,"data":{"b":[1, 2],"a":null}}
             """#
         var expected = Notification()
         expected.title = "t"

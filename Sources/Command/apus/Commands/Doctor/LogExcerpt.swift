@@ -37,7 +37,8 @@ enum LogExcerpt {
         let parser = JSONParser()
         var chosen: [String] = []
         for line in log.split(separator: UInt8(ascii: "\n")).reversed() where chosen.count < linesMaximum {
-            guard let entry = try? parser.parse(Array(line)), let level = entry["level"]?.string,
+            guard let entry = try? parser.parse(Array(line), refusingRepeatedKeys: false),
+                let level = entry["level"]?.string,
                 level == "warning" || level == "error"
             else { continue }
             chosen.append(String(decoding: line, as: UTF8.self))
