@@ -27,6 +27,14 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
         details = nil
     }
 
+    /// What stands where there has to be a token and no device has one.
+    public static let ofNoDevice = DeviceToken()
+
+    private init() {
+        bytes = [0]
+        details = nil
+    }
+
     /// Accepts the text of a token, or answers nil if it is none.
     ///
     /// - Parameters:

@@ -39,6 +39,8 @@ public final class DispatchJob: Sendable {
     public let announcement: DatasetAnnouncement?
     /// The pushes that it makes needless, as far as their backends want to hear of them.
     let coalesced: [CoalescedPushes]
+    /// The wrong entries of its event's target; nil for nearly all jobs.
+    let refused: RefusedEntries?
 
     /// Creates a job.
     public init(
@@ -47,7 +49,7 @@ public final class DispatchJob: Sendable {
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
         changed: WallTime? = nil, expiresImmediately: Bool = false, dataset: DatasetKey? = nil,
-        announcement: DatasetAnnouncement? = nil, coalesced: [CoalescedPushes] = []
+        announcement: DatasetAnnouncement? = nil, coalesced: [CoalescedPushes] = [], refused: RefusedEntries? = nil
     ) {
         self.tags = tags
         self.deliveryClass = deliveryClass
@@ -66,6 +68,7 @@ public final class DispatchJob: Sendable {
         self.dataset = dataset
         self.announcement = announcement
         self.coalesced = coalesced
+        self.refused = refused
     }
 
     /// The same for some of the devices.
@@ -81,7 +84,7 @@ public final class DispatchJob: Sendable {
             assignments: assignments.isEmpty ? [] : indices.map { assignments[$0] },
             continuation: isFirst ? continuation : nil, chunk: chunk, changed: changed,
             expiresImmediately: expiresImmediately, dataset: dataset, announcement: announcement,
-            coalesced: isFirst ? coalesced : [])
+            coalesced: isFirst ? coalesced : [], refused: isFirst ? refused : nil)
     }
 
     /// How late its pushes are at a moment, in milliseconds: since the change, or since a worker first saw the event.
@@ -101,6 +104,23 @@ public struct CoalescedPushes: Sendable {
     let event: DecodedEvent
     /// The pushes.
     let pushes: [EndedPush]
+}
+
+/// Wrong entries of the target of a job's event, which become a dead letter beside its pushes.
+public struct RefusedEntries: Sendable {
+    /// The entries.
+    let targets: RefusedTargets
+    /// The app of the event.
+    let app: String
+    /// Whether the app's backend wants to hear of them.
+    let areTold: Bool
+
+    /// Creates the entries of a job.
+    public init(targets: RefusedTargets, app: String, areTold: Bool) {
+        self.targets = targets
+        self.app = app
+        self.areTold = areTold
+    }
 }
 
 /// The outcome of a job's arrival.

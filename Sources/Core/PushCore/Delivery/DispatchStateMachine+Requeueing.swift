@@ -282,7 +282,7 @@ extension DispatchStateMachine {
             }
             var copy = retryState.requeuedCopy(of: work.message, reason: failure.reason, detail: failure.detail)
             if failure.destination == .deadLetter { copy.headers += deadLetterHeaders(failure) }
-            copies.append((copy, work.devices.isEmpty ? 0 : part.count))
+            copies.append((copy, work.devices.isEmpty || !failure.areMatched ? 0 : part.count))
         } while !rest.isEmpty
         jobs.modify(number) { $0.publishesOut += copies.count }
         for copy in copies {

@@ -70,6 +70,21 @@ public struct DispatchStateMachine: Sendable {
                     sends: push?.sends ?? 0, ended: now))
         }
 
+        /// Notes that entries of the target are wrong: their dead letter goes out with the last push of the job.
+        mutating func refuse(_ refused: RefusedEntries, attempt: Int, at now: WallTime) {
+            let (targets, reason) = (refused.targets, refused.targets.first.reason.rawValue)
+            failures.append(
+                Failure(
+                    destination: .deadLetter, reason: reason, detail: targets.detail, attempt: attempt,
+                    app: refused.app, deviceIDs: targets.names, areMatched: false))
+            guard refused.areTold else { return }
+            endedPushes += targets.names.map { name in
+                EndedPush(
+                    recipient: Recipient(refusedEntry: name, app: refused.app), kind: .deadLettered, reason: reason,
+                    apnsID: nil, sends: 0, ended: now)
+            }
+        }
+
         /// Notes that the push to a device failed.
         private mutating func failed(_ device: Int, _ failure: Failure) {
             let name = work.retryName(of: device)
@@ -102,10 +117,12 @@ public struct DispatchStateMachine: Sendable {
         var deferredMilliseconds: Int64 = 0
         /// Their names in the requeued copies.
         var deviceIDs: [String] = []
+        /// Whether they were matched, and are counted as pushes; wrong entries of a target were not.
+        var areMatched = true
 
         func isAlike(_ other: Failure) -> Bool {
             destination == other.destination && reason == other.reason && appIndex == other.appIndex
-                && app == other.app && attempt == other.attempt
+                && app == other.app && attempt == other.attempt && areMatched == other.areMatched
         }
     }
 
@@ -322,6 +339,7 @@ public struct DispatchStateMachine: Sendable {
         let continuation = work.continuation
         var job = Job(work: work)
         job.group = group
+        if let refused = work.refused { job.refuse(refused, attempt: work.retryState.attempt, at: latest.wall) }
         if work.deliveryClass == .interactive, !work.devices.isEmpty { interactiveArrived = latest.monotonic }
         let isDeferred = admit(&job)
         let number = jobs.insert { _ in job }

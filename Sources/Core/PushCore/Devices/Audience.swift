@@ -193,6 +193,13 @@ extension Recipient {
         self.init(deviceID: token.hexadecimal, platform: .apns, token: token, app: app)
     }
 
+    /// Stands for a wrong entry of an event's target where a backend is told of it; nothing is ever sent to it.
+    ///
+    /// Like a token that is not registered, it counts as a device of Apple's production environment.
+    init(refusedEntry name: String, app: String) {
+        self.init(deviceID: name, platform: .apns, token: .ofNoDevice, app: app)
+    }
+
     /// Whether it is one that was made up, or a device that is named as such a one would be.
     public var mayBeUnregistered: Bool {
         deviceID.utf8.count == 2 * token.bytes.count && deviceID == token.hexadecimal

@@ -80,6 +80,8 @@ public struct RequestedPush: Hashable, Sendable {
     public var variants: [PushVariant]
     /// The campaign that its pushes are counted for; nil for none.
     public var campaign: String?
+    /// The entries of its target that are wrong; nil for nearly all events.
+    public var refused: RefusedTargets?
 
     /// Creates a requested push.
     public init(

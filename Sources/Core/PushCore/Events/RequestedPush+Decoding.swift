@@ -6,7 +6,8 @@ extension RequestedPush {
     init(_ data: FieldReader) throws(EventRejection) {
         try data.allowOnly(Self.members)
         let app = try data.requiredText("app", .app)
-        let audience = try Self.audience(data, app: app)
+        var refused: RefusedTargets?
+        let audience = try Self.audience(data, app: app, refused: &refused)
         guard let notification = try data.reader("notification") else {
             throw data.missing("notification", "an object that says what to show, for example {\"body\": \"Hello\"}")
         }
@@ -16,6 +17,7 @@ extension RequestedPush {
             options: try data.reader("options").map { options throws(EventRejection) in try PushOptions(options) }
                 ?? PushOptions(),
             campaign: try data.text("campaign", .campaign))
+        self.refused = refused
         for (name, services) in Self.variantServices {
             guard let fields = try data.reader(name) else { continue }
             variants.append(try variant(fields, services))
@@ -57,7 +59,9 @@ extension RequestedPush {
 
     static let targets: [StaticString] = ["deviceTokens", "deviceIds", "identityIds", "userIds", "topic"]
 
-    private static func audience(_ data: FieldReader, app: String) throws(EventRejection) -> Audience {
+    private static func audience(
+        _ data: FieldReader, app: String, refused: inout RefusedTargets?
+    ) throws(EventRejection) -> Audience {
         let present = targets.filter { key in data.value(key) != nil }
         var listing: String { targets.map { key in "\(key)" }.joined(separator: ", ") }
         guard present.count <= 1 else {
@@ -66,25 +70,24 @@ extension RequestedPush {
                 .invalidField, "\(data.path) has several targets (\(names)); it must have one of \(listing)")
         }
         let limit = EventLimits.targetsMaximum
-        if data.value("deviceTokens") != nil { return .tokens(try tokens(data), app: app) }
-        if data.value("deviceIds") != nil {
-            return .devices(try data.distinctTexts("deviceIds", .name, countMaximum: limit), app: app)
+        func texts(_ key: StaticString, _ rule: TextRule) throws(EventRejection) -> [String] {
+            try data.distinctTexts(key, rule, countMaximum: limit, refused: &refused)
         }
-        if data.value("identityIds") != nil {
-            return .identities(try data.distinctTexts("identityIds", .identity, countMaximum: limit), app: app)
-        }
-        if data.value("userIds") != nil {
-            return .users(try data.distinctTexts("userIds", .name, countMaximum: limit), app: app)
-        }
+        if data.value("deviceTokens") != nil { return .tokens(try tokens(data, refused: &refused), app: app) }
+        if data.value("deviceIds") != nil { return .devices(try texts("deviceIds", .name), app: app) }
+        if data.value("identityIds") != nil { return .identities(try texts("identityIds", .identity), app: app) }
+        if data.value("userIds") != nil { return .users(try texts("userIds", .name), app: app) }
         guard let topic = try data.text("topic", .name) else {
             throw EventRejection(.missingField, "\(data.path) has no target; it must have one of \(listing)")
         }
         return .topic(topic, app: app)
     }
 
-    private static func tokens(_ data: FieldReader) throws(EventRejection) -> [DeviceToken] {
+    private static func tokens(
+        _ data: FieldReader, refused: inout RefusedTargets?
+    ) throws(EventRejection) -> [DeviceToken] {
         try data.distinct(
-            "deviceTokens", "an array of strings", countMaximum: EventLimits.targetsMaximum
+            "deviceTokens", "an array of strings", countMaximum: EventLimits.targetsMaximum, refused: &refused
         ) { value, path throws(EventRejection) in
             guard let digits = value.string else {
                 throw FieldReader.invalid(path(), value, "a string, a device token in hexadecimal digits")

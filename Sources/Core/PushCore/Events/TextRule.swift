@@ -154,7 +154,19 @@ extension FieldReader {
     func distinctTexts(
         _ key: StaticString, _ rule: TextRule, countMaximum: Int
     ) throws(EventRejection) -> [String] {
-        let names = try distinct(key, "an array of strings", countMaximum: countMaximum) {
+        var refused: RefusedTargets?
+        let texts = try distinctTexts(key, rule, countMaximum: countMaximum, refused: &refused)
+        if let refused { throw refused.first }
+        return texts
+    }
+
+    /// The strings that follow the rule, one at least; what occurs twice is taken once.
+    ///
+    /// `refused` receives the others.
+    func distinctTexts(
+        _ key: StaticString, _ rule: TextRule, countMaximum: Int, refused: inout RefusedTargets?
+    ) throws(EventRejection) -> [String] {
+        let names = try distinct(key, "an array of strings", countMaximum: countMaximum, refused: &refused) {
             value, path throws(EventRejection) in
             guard let text = Self.text(value, rule) else { throw Self.broken(rule, by: value, path()) }
             return ByteText(text)
@@ -162,9 +174,11 @@ extension FieldReader {
         return names.map(\.text)
     }
 
-    /// One element at least, each read by a function that is told its path for what it throws.
+    /// The elements that can be read, one at least, each by a function that is told its path for what it throws.
+    ///
+    /// `refused` receives the others.
     func distinct<Element: Hashable>(
-        _ key: StaticString, _ expected: String, countMaximum: Int,
+        _ key: StaticString, _ expected: String, countMaximum: Int, refused: inout RefusedTargets?,
         _ read: (JSONValue, _ path: () -> String) throws(EventRejection) -> Element
     ) throws(EventRejection) -> [Element] {
         let expected = "\(expected), 1 to \(countMaximum) of them"
@@ -176,11 +190,22 @@ extension FieldReader {
             guard index < countMaximum else {
                 throw Self.invalid(path(key), found: "an array of more than \(countMaximum) elements", expected)
             }
-            let element = try read(value) { "\(path(key))[\(index)]" }
+            let element: Element
+            do throws(EventRejection) {
+                element = try read(value) { "\(path(key))[\(index)]" }
+            } catch {
+                if refused == nil {
+                    refused = RefusedTargets(member: "\(key)", place: index, error)
+                } else {
+                    refused?.add(place: index)
+                }
+                continue
+            }
             // The first needs no look-up: nearly all events name a single one.
             if index == 0 || seen.insert(element).inserted { elements.append(element) }
             if index == 0 && array.count > 1 { seen.insert(element) }
         }
+        if elements.isEmpty, let refused { throw refused.first }
         return elements
     }
 

@@ -194,7 +194,8 @@ struct Intake {
             return AudienceQuestion(
                 event: event,
                 excludedDeviceID: group.superseded.isEmpty ? event.excludedDeviceID : group.excludedDeviceID,
-                cursor: event.retryState.cursor, mayBePlanned: mayBePlanned && event.mayBePlanned)
+                cursor: event.retryState.cursor,
+                mayBePlanned: mayBePlanned && event.mayBePlanned && event.refusedTargets == nil)
         }
     }
 

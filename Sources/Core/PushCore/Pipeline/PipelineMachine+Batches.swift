@@ -139,7 +139,7 @@ extension PipelineMachine {
                 renderings: renderings, devices: devices, continuation: isChunk ? nil : addressed.page.next,
                 chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time,
                 expiresImmediately: event.expiresImmediately, dataset: event.dataset, announcement: announcement,
-                coalesced: coalesced),
+                coalesced: coalesced, refused: refusedEntries(of: event)),
             into: &actions.dispatch)
         if !isChunk {
             let isSuperseded = devices.isEmpty && !audience.isEmpty
@@ -148,6 +148,13 @@ extension PipelineMachine {
                 deviceCount: audience.count)
         }
         return renderings
+    }
+
+    /// The wrong entries of the event's target, which become a dead letter; nil if there are none.
+    private func refusedEntries(of event: DecodedEvent) -> RefusedEntries? {
+        guard let targets = event.refusedTargets, case .push(let push) = event.event.kind else { return nil }
+        return RefusedEntries(
+            targets: targets, app: push.app, areTold: !apps(toTell: .deadLettered, of: event).isEmpty)
     }
 
     /// The history of an event that stands for others: it lives as long as the last of them.

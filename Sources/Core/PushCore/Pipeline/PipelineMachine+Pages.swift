@@ -61,7 +61,8 @@ extension PipelineMachine {
             if let dataset = page.event.dataset { intake.begins(dataset) }
             var question = AudienceQuestion(
                 event: page.event, excludedDeviceID: page.event.excludedDeviceID, cursor: request.cursor,
-                mayBePlanned: page.event.mayBePlanned && arePlansPossible(at: now.monotonic))
+                mayBePlanned: page.event.mayBePlanned && page.event.refusedTargets == nil
+                    && arePlansPossible(at: now.monotonic))
             question.namesOwners = areOutcomesWanted(of: page.event)
             ask(
                 .resolve([question], devicesPerPage: dispatch.limits.devicesPerBulkPageMaximum), .page(request.tag),

@@ -15,9 +15,11 @@ public struct EventValidator {
     /// Validates a message.
     ///
     /// - Returns: the event.
-    /// - Throws: `EventRejection`, with which a worker would make it a dead letter.
+    /// - Throws: `EventRejection`, with which a worker would make it, or an entry of its target, a dead letter.
     public mutating func validate(_ message: Message) throws(EventRejection) -> ChangeEvent {
         let event = try decoder.decode(message)
+        // A worker would make a dead letter of the entry alone; a publisher can still correct it.
+        if case .push(let push) = event.kind, let refused = push.refused { throw refused.first }
         if renderer != nil {
             _ = try renderer?.validate(event, expiresAt: nil)
         } else if case .push(let push) = event.kind {

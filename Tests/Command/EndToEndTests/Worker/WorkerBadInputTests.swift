@@ -75,6 +75,31 @@ struct WorkerBadInputTests {
         try await fixture.stop()
     }
 
+    @Test("Of a list with a wrong entry the others are sent to, and a replay of its dead letter sends nothing again")
+    func wrongEntries() async throws {
+        let fixture = try await WorkerFixture()
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        let tokens = (0..<20).map { TestDevices.token($0) }
+        for (number, wrong) in [#""(null)""#, #""""#, #""<ab>""#, "null"].enumerated() {
+            let list = (tokens.map { "\"\($0)\"" } + [wrong]).joined(separator: ",")
+            let data = #"{"app":"chat","deviceTokens":[\#(list)],"notification":{"body":"x"}}"#
+            try await fixture.publish([TestEvents.message(TestEvents.event("e\(number)", "push.requested", data))])
+            try await fixture.simulator.waitForAnswers(20 * (number + 1))
+        }
+        try await worker.wait(for: "apus_dead_letters_total", toReach: 4)
+        let replayed = try await fixture.apus("dead-letters", "replay", "--reason", "invalid-field")
+        #expect(replayed.exitCode == 0, "\(replayed)")
+        try await worker.wait(for: "apus_dead_letters_total", toReach: 8)
+        let end = await worker.drain()
+        #expect(end.errors.contains(#""balanced":true"#), "\(end.errors)")
+        #expect(try await fixture.simulator.recorded().count == 80)
+        let letters = try await fixture.deadLetters()
+        #expect(letters.count == 4 && letters.allSatisfy { $0.reason == "invalid-field" })
+        #expect(letters.allSatisfy { $0.detail.hasPrefix("data.deviceTokens[20] is ") }, "\(letters)")
+        try await fixture.stop()
+    }
+
     @Test("A token of the greatest length is registered and pushed to; one longer, or of no bytes, is refused")
     func tokenLengths() async throws {
         let fixture = try await WorkerFixture()

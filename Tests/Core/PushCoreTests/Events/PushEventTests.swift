@@ -37,7 +37,7 @@ struct PushEventTests {
         #expect(several.message.contains("userIds, topic"))
     }
 
-    @Test("A token of no bytes, of 300 bytes, of odd digits or of none is refused without repeating it")
+    @Test("A token of no bytes, of 300 bytes, of odd digits or of none is refused without repeating it or the others")
     func checksTokens() throws {
         let longest = String(repeating: "ab", count: DeviceToken.bytesMaximum)
         #expect(decoding.rejection(EventText.push(["topic": nil, "deviceTokens": "[\"\(longest)\"]"])) == nil)
@@ -46,11 +46,35 @@ struct PushEventTests {
             "null", "[\"deadbeef\"]",
         ]
         for token in wrong {
-            let rejection = try #require(
-                decoding.rejection(EventText.push(["topic": nil, "deviceTokens": "[\"abcd\",\(token)]"])))
-            #expect(rejection.reason == .invalidField)
-            #expect(rejection.message.hasPrefix("data.deviceTokens[1] is "), "\(rejection)")
-            #expect(!rejection.message.contains("dead") && !rejection.message.contains("abab"), "\(rejection)")
+            let push = try #require(
+                try decoding.push(EventText.push(["topic": nil, "deviceTokens": "[\"abcd\",\(token)]"])))
+            #expect(push.audience == .tokens([try #require(DeviceToken(bytes: [0xab, 0xcd]))], app: "chat"))
+            let refused = try #require(push.refused)
+            #expect(refused.names == ["deviceTokens[1]"] && refused.first.reason == .invalidField)
+            #expect(refused.first.message.hasPrefix("data.deviceTokens[1] is "), "\(refused)")
+            #expect(!refused.first.message.contains("dead") && !refused.first.message.contains("abab"), "\(refused)")
+            let alone = try #require(
+                decoding.rejection(EventText.push(["topic": nil, "deviceTokens": "[\(token),\(token)]"])))
+            #expect(alone.message.hasPrefix("data.deviceTokens[0] is "), "\(alone)")
+        }
+    }
+
+    @Test(
+        "A wrong entry of any list of targets leaves the others, and `apus publish` refuses the event",
+        arguments: [
+            ("deviceIds", #"["a","","b",7]"#, ["deviceIds[1]", "deviceIds[3]"]),
+            ("identityIds", #"["bob","us-east-1:1"]"#, ["identityIds[0]"]),
+            ("userIds", #"[null,"a","a","a\u0000"]"#, ["userIds[0]", "userIds[3]"]),
+        ])
+    func refusesEntries(key: String, list: String, names: [String]) throws {
+        let body = EventText.push(["topic": nil, key: list])
+        #expect(try #require(try decoding.push(body)).refused?.names == names)
+        var validator = EventValidator()
+        do throws(EventRejection) {
+            _ = try validator.validate(decoding.message(body))
+            Issue.record("the event is valid")
+        } catch {
+            #expect(error.message.hasPrefix("data.\(names[0]) is "), "\(error)")
         }
     }
 
