@@ -93,7 +93,7 @@ let package = Package(
         swiftTarget("Geography", in: "Mechanism", []),
         swiftTarget("Prefetching", in: "Mechanism", ["CPrefetch"]),
         swiftTarget("TOML", in: "Mechanism", ["CTOML"]),
-        swiftTarget("Crypto", in: "Mechanism", ["COpenSSL"]),
+        swiftTarget("Crypto", in: "Mechanism", ["COpenSSL", "Essentials"]),
         swiftTarget("EncryptedContent", in: "Mechanism", ["Crypto"]),
         swiftTarget("HTTP2", in: "Mechanism", ["CNghttp2", "EventLoop", "Crypto"]),
         swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop"]),
@@ -288,7 +288,7 @@ let package = Package(
         testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "PushTestKit", "JSON"]),
         testTarget(
             "TracingTests", in: "Mechanism", ["Tracing", "Essentials", "PushTestKit"], exclude: ["Scripts"]),
-        testTarget("NotificationsTests", in: "Core", ["Notifications", "PushTestKit"]),
+        testTarget("NotificationsTests", in: "Core", ["Notifications", "JSON", "PushTestKit"]),
         testTarget(
             "ConnectionPoolTests", in: "Core",
             ["ConnectionPool", "PushTestKit", "Notifications", "PushCore", "Essentials"]),

@@ -31,6 +31,7 @@ enum Ring: String, CaseIterable, Comparable {
     /// Adapters have none, but those of push services share the clients.
     static let importsWithin: [String: Set<String>] = [
         "EventLoop": ["Essentials"],
+        "Crypto": ["Essentials"],
         "Tracing": ["Essentials"],
         "EncryptedContent": ["Crypto"],
         "HTTP2": ["EventLoop", "Crypto"],

@@ -30,45 +30,50 @@ enum PEM {
         }
     }
 
-    /// Reads one private key; the caller frees it.
+    /// Reads one private key, also from a text that `PEMText` can repair; the caller frees it.
     static func privateKey(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer {
         guard !bytes.isEmpty else {
             throw CryptoError(.keyMissing, "the private key is empty; give the text of the key file (PEM)")
         }
+        if let key = try readPrivateKey(bytes) { return key }
+        if let repaired = PEMText.repaired(bytes), let key = try readPrivateKey(repaired) { return key }
+        let reasons = OpenSSLErrors.take()
+        let text = String(decoding: bytes, as: UTF8.self)
+        let cause = PEMText.cause(bytes).map { "; \($0)" } ?? ""
+        guard hasBlock("PRIVATE KEY", in: text) else {
+            throw CryptoError(
+                .keyMissing,
+                "no private key found: the text has no complete '-----BEGIN PRIVATE KEY-----' block\(cause)"
+            )
+        }
+        guard !text.contains("ENCRYPTED") else {
+            throw CryptoError(.keyInvalid, "the private key is encrypted; give it without a pass phrase")
+        }
+        throw CryptoError(.keyInvalid, "the private key is damaged (\(reasons))\(cause); download or export it again")
+    }
+
+    private static func readPrivateKey(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer? {
         ERR_clear_error()
-        let key = try withReader(bytes) { reader in
+        return try withReader(bytes) { reader in
             // Without a callback OpenSSL would ask for a pass phrase on the terminal of the process.
             PEM_read_bio_PrivateKey(reader, nil, { _, _, _, _ in 0 }, nil)
         }
-        guard let key else {
-            let reasons = OpenSSLErrors.take()
-            let text = String(decoding: bytes, as: UTF8.self)
-            guard hasBlock("PRIVATE KEY", in: text) else {
-                throw CryptoError(
-                    .keyMissing,
-                    "no private key found: the text has no complete '-----BEGIN PRIVATE KEY-----' block"
-                )
-            }
-            guard !text.contains("ENCRYPTED") else {
-                throw CryptoError(.keyInvalid, "the private key is encrypted; give it without a pass phrase")
-            }
-            throw CryptoError(.keyInvalid, "the private key is damaged (\(reasons)); download or export it again")
-        }
-        return key
     }
 
-    /// Reads one public key (`BEGIN PUBLIC KEY`); the caller frees it.
+    /// Reads one public key (`BEGIN PUBLIC KEY`), also from a text that `PEMText` can repair; the caller frees it.
     static func publicKey(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer {
+        if let key = try readPublicKey(bytes) { return key }
+        if let repaired = PEMText.repaired(bytes), let key = try readPublicKey(repaired) { return key }
+        let reasons = OpenSSLErrors.take()
+        throw CryptoError(
+            hasBlock("PUBLIC KEY", in: String(decoding: bytes, as: UTF8.self)) ? .keyInvalid : .keyMissing,
+            "no usable public key in the text (\(reasons)); it needs a '-----BEGIN PUBLIC KEY-----' block"
+        )
+    }
+
+    private static func readPublicKey(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer? {
         ERR_clear_error()
-        let key = try withReader(bytes) { reader in PEM_read_bio_PUBKEY(reader, nil, { _, _, _, _ in 0 }, nil) }
-        guard let key else {
-            let reasons = OpenSSLErrors.take()
-            throw CryptoError(
-                hasBlock("PUBLIC KEY", in: String(decoding: bytes, as: UTF8.self)) ? .keyInvalid : .keyMissing,
-                "no usable public key in the text (\(reasons)); it needs a '-----BEGIN PUBLIC KEY-----' block"
-            )
-        }
-        return key
+        return try withReader(bytes) { reader in PEM_read_bio_PUBKEY(reader, nil, { _, _, _, _ in 0 }, nil) }
     }
 
     /// Whether the text has the first and the last line of a block; OpenSSL's own errors do not tell.

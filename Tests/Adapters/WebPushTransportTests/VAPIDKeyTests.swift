@@ -20,6 +20,34 @@ struct VAPIDKeyTests {
         #expect(try VAPIDKey(reading: Array("comment\n\(pem)".utf8)).publicKeyText == Self.publicKey)
     }
 
+    @Test("A key is read as tools write key pairs, in each base64, and its public half has to fit")
+    func pairs() throws {
+        let standard = Self.scalar.replacing("-", with: "+").replacing("_", with: "/")
+        let pem = try VAPIDKey(reading: Array(Self.scalar.utf8)).signingKey.pem
+        let (json, other) = (#"{"publicKey":"\#(Self.publicKey)","privateKey":"\#(Self.scalar)"}"#, Self.scalar)
+        let forms = [
+            standard, standard + "=", "\"\(standard)=\"", "'\(other)'", "\u{feff}\(other)\r\n", json,
+            "\u{feff}\(json)\n",
+            #"{"privateKey":"\#(standard)="}"#, #"{"kty":"EC","crv":"P-256","d":"\#(Self.scalar)"}"#,
+            "\n=====\n\nPublic Key:\n\(Self.publicKey)\n\nPrivate Key:\n\(Self.scalar)\n\n=====\n",
+            pem.split(separator: "\n").joined(separator: #"\n"#), pem.split(separator: "\n").joined(),
+            Base64.encode(Array(pem.utf8)), pem.split(separator: "\n").dropFirst().dropLast().joined(separator: "\n"),
+        ]
+        for text in forms {
+            #expect(try VAPIDKey(reading: Array(text.utf8)).publicKeyText == Self.publicKey, "\(text)")
+        }
+        let foreign = try VAPIDKey(ES256PrivateKey.generate()).publicKeyText
+        let refused = [
+            (#"{"publicKey":"\#(foreign)","privateKey":"\#(Self.scalar)"}"#, "is not its public half"),
+            (#"{"publicKey":"\#(Self.publicKey)"}"#, "without the text \"privateKey\""), ("{", "not JSON"),
+            (#"{"privateKey":"\#(Self.publicKey)"}"#, "as a public key has"),
+        ]
+        for (text, words) in refused {
+            let error = try #require(throws: VAPIDError.self) { _ = try VAPIDKey(reading: Array(text.utf8)) }
+            #expect(error.message.contains(words) && !error.message.contains(Self.scalar), "\(error)")
+        }
+    }
+
     @Test("A text that is no key is refused with a reason that does not repeat it")
     func refusals() throws {
         let cases: [(text: String, words: String)] = [

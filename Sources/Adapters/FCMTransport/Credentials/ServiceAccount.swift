@@ -30,10 +30,7 @@ public struct ServiceAccount: Sendable {
     /// - Parameter json: the content.
     /// - Throws: `ServiceError` with `keyInvalid` that names the member, without the key.
     public init(json: [UInt8]) throws(ServiceError) {
-        guard let parsed = try? JSONParser(depthMaximum: 8, bytesMaximum: CredentialFile.bytesMaximum).parse(json)
-        else {
-            throw Self.problem("it is not a JSON object")
-        }
+        let parsed = try Self.parsed(json)
         if let type = parsed["type"]?.string, type != "service_account" {
             throw Self.problem(
                 "\"type\" is \"\(String(type.prefix(64)).printable())\", and must be \"service_account\"; "
@@ -54,6 +51,21 @@ public struct ServiceAccount: Sendable {
         } catch {
             throw Self.problem("\"private_key\": \(error.message)")
         }
+    }
+
+    /// Reads the JSON of a file, also as environment variables and secret stores change it.
+    ///
+    /// It may be a text in JSON, in quotes, in base64, or have line feeds where `private_key` has their escapes.
+    private static func parsed(_ bytes: [UInt8]) throws(ServiceError) -> JSONValue {
+        let parser = JSONParser(depthMaximum: 8, bytesMaximum: 2 * CredentialFile.bytesMaximum)
+        do throws(JSONError) {
+            var value = try parser.parse(ServiceAccountText.object(in: bytes))
+            if let inner = value.string { value = try parser.parse(ServiceAccountText.object(in: Array(inner.utf8))) }
+            if value.kind == .object { return value }
+        } catch {
+            throw problem("it is not a JSON object (\(error))")
+        }
+        throw problem("it is not a JSON object")
     }
 
     private static func text(_ name: StaticString, in object: JSONValue) throws(ServiceError) -> String {

@@ -13,47 +13,40 @@ public struct VAPIDKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The public half as browsers and push services get it: the uncompressed point in base64url, 87 characters.
     public let publicKeyText: String
 
-    private static let scalarBytes = 32
-
     /// Takes a key that is there.
     public init(_ signingKey: ES256PrivateKey) {
         self.signingKey = signingKey
         publicKeyText = Base64URL.encode(signingKey.publicPoint)
     }
 
-    /// Reads a key in either of the forms that tools write.
+    /// Reads a key in any of the forms that tools write.
     ///
-    /// - Parameter bytes: the content of a file: PEM text (PKCS#8 or `EC PRIVATE KEY`), or the scalar of 32 bytes in
-    ///   base64url. White space around it, and padding, do not matter.
+    /// | form | written by |
+    /// |---|---|
+    /// | PEM text (PKCS#8 or `EC PRIVATE KEY`) | openssl |
+    /// | the scalar of 32 bytes in base64url or base64, with padding or without | many libraries |
+    /// | `{"publicKey":"…","privateKey":"…"}` | `web-push generate-vapid-keys --json` |
+    /// | `Public Key:` and `Private Key:`, each with a line | `web-push generate-vapid-keys` |
+    ///
+    /// White space and quotes around it, and a byte order mark, do not matter.
+    ///
+    /// - Parameter bytes: the content of a file.
     /// - Throws: `VAPIDError` with `keyInvalid`; its message has no part of the text.
     public init(reading bytes: [UInt8]) throws(VAPIDError) {
-        let isPEM = String(decoding: bytes, as: UTF8.self).contains("-----BEGIN")
-        let scalar = isPEM ? [] : try Self.scalar(in: bytes)
+        let pair = try VAPIDKeyText(bytes)
         do throws(CryptoError) {
-            self.init(isPEM ? try ES256PrivateKey(pem: bytes) : try ES256PrivateKey(rawScalar: scalar))
+            switch pair.privateHalf {
+            case .pem(let pem): self.init(try ES256PrivateKey(pem: pem))
+            case .scalar(let scalar): self.init(try ES256PrivateKey(rawScalar: scalar))
+            }
         } catch {
             throw VAPIDError(.keyInvalid, "the VAPID key cannot be used: \(error.message)")
         }
-    }
-
-    private static func scalar(in bytes: [UInt8]) throws(VAPIDError) -> [UInt8] {
-        let digits = bytes.drop(while: isWhitespace).reversed().drop(while: isWhitespace)
-            .drop { $0 == UInt8(ascii: "=") }.reversed()
-        let expectation = "give PEM text, or the private key of \(scalarBytes) bytes in base64url (43 characters)"
-        guard !digits.isEmpty else { throw VAPIDError(.keyInvalid, "the VAPID key is empty; \(expectation)") }
-        guard let decoded = Base64URL.decode(String(decoding: digits, as: UTF8.self)) else {
-            throw VAPIDError(.keyInvalid, "the VAPID key is neither PEM text nor base64url; \(expectation)")
-        }
-        guard decoded.count == scalarBytes else {
-            let isPublic = decoded.count == P256KeyPair.publicPointBytes && decoded[0] == 4
+        guard pair.publicHalf.map({ $0 == publicKeyText }) ?? true else {
             throw VAPIDError(
-                .keyInvalid,
-                "the VAPID key has \(decoded.count) bytes\(isPublic ? ", as a public key has" : ""); \(expectation)")
+                .keyInvalid, "the VAPID key cannot be used: the public key beside it is not its public half")
         }
-        return decoded
     }
-
-    private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
     /// The public half.
     public var description: String { "VAPID key \(publicKeyText)" }

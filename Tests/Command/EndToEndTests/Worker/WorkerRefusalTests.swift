@@ -31,6 +31,12 @@ struct WorkerRefusalTests {
         try fixture.folder.write("key.p8", good, mode: 0o644)
         let open = try await fixture.apus("check")
         #expect(open.exitCode == 0 && open.output.contains("chmod 600 key.p8"), "\(open)")
+        try fixture.folder.write("key.p8", good.replacing("\n", with: #"\n"#))
+        let oneLine = try await fixture.apus("check")
+        #expect(oneLine.exitCode == 0, "\(oneLine)")
+        try fixture.folder.write("key.p8", good.replacing("-----END PRIVATE KEY-----", with: ""))
+        let cut = try await fixture.apus("check")
+        #expect(cut.exitCode == 78 && (cut.errors + cut.output).contains("cut off"), "\(cut)")
         try await fixture.stop()
     }
 
