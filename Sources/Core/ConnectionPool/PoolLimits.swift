@@ -22,12 +22,12 @@ public struct PoolLimits: Hashable, Sendable {
     ///
     /// Resends after a GOAWAY or a cut are not counted if the connection has brought answers.
     public var resendsMaximum = 3
-    /// The number of consecutive refusals of the provider token after which a connection is replaced, and after which
-    /// waiting pushes end as not processed if no connection has proved the token.
+    /// The number of consecutive refusals of the provider token after which waiting pushes end as not processed, if no
+    /// connection has proved the token.
     ///
     /// More of the same would only make APNs close connections sooner. Later pushes are tried again, one for each
     /// connection.
-    public var tokenRefusalsMaximum = 3
+    public var tokenRefusalsMaximum = 8
     /// Whether waiting pushes end as soon as the endpoint proves unusable, and not at their deadline.
     ///
     /// A worker lets them wait: its events are durable, and an operator may correct the configuration meanwhile.

@@ -255,6 +255,9 @@ final class EndpointPool {
         if ended.isLastOfDraining, let close = pool.connectionToClose(after: connection.number) { perform([close]) }
     }
 
+    /// After how many refusals in a row a connection is replaced that accepted the authorization before.
+    private static let refusalsOfProvenConnection = 3
+
     /// Notes what an answer says of the authorization.
     ///
     /// One server of a service may err: a connection that refuses several in a row is replaced, so that the next
@@ -268,7 +271,9 @@ final class EndpointPool {
         refusal = reason
         connection.refusalsInARow += 1
         guard !adapter.bindsConnections || connection.hasProvenAuthorization,
-            connection.refusalsInARow == pool.limits.tokenRefusalsMaximum
+            connection.refusalsInARow
+                == (connection.hasProvenAuthorization
+                    ? Self.refusalsOfProvenConnection : pool.limits.tokenRefusalsMaximum)
         else { return }
         replaceFaulty(connection, after: reason)
     }

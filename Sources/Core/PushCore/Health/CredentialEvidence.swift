@@ -19,6 +19,8 @@ struct CredentialEvidence: Sendable {
     private(set) var pausedSince: MonotonicTime?
     /// When its last probe went out.
     var probed = MonotonicTime(nanoseconds: 0)
+    /// How many probes are out, as far as is known; one that is not answered stays among them.
+    var probesOut = 0
     /// Its probes while the key is accepted elsewhere.
     var probes = ProbeBudget()
     /// The different addresses that were refused since an acceptance, up to `addressesAfterProof`.
@@ -62,6 +64,7 @@ struct CredentialEvidence: Sendable {
             refusalCount = 0
             isRefusedForAll = false
         }
+        probesOut = 0
         return pausedSince.take() != nil
     }
 

@@ -128,6 +128,7 @@ public struct CredentialMonitor: Sendable {
             : probes.take(wasAcceptedBefore: wasAccepted, at: latest)
         guard isTaken else { return false }
         evidence.probed = latest
+        evidence.probesOut = min(evidence.probesOut + 1, Self.probesMaximum)
         scopes[scope] = evidence
         return true
     }
@@ -182,7 +183,11 @@ public struct CredentialMonitor: Sendable {
         makeRoom(for: scope)
         var evidence = scopes[scope] ?? CredentialEvidence()
         let wasPaused = evidence.pausedSince != nil
-        if !wasPaused { probes.charge(at: now) }
+        if wasPaused, evidence.probesOut > 0 {
+            evidence.probesOut -= 1
+        } else {
+            probes.charge(at: now)
+        }
         // Where several origins refuse a key that none accepts, one refusal is enough for the next.
         let isLikely = scope.isOrigin && !isKeyProven && !pausedScopes.isEmpty
         evidence.refused(address, speaksForAll: isOfEnvironment || isLikely, at: now)

@@ -272,8 +272,8 @@ struct ClientConnectionTests {
         script.onRequest = { $0.reject($1, status: 403, reason: "ExpiredProviderToken") }
         let peer = try await ScriptedPeer(script)
         let fixture = try ClientFixture(peer) { $0.connections = 1 }
-        fixture.send(0..<2)
-        let results = await fixture.results.wait(count: 2)
+        fixture.send(0..<5)
+        let results = await fixture.results.wait(count: 5)
         let refused = PushOutcome.answered(PushAnswer(status: 403, reason: "ExpiredProviderToken"))
         #expect(results.allSatisfy { $0.outcome == refused })
         #expect(peer.facts.value.connectionCount == 1)

@@ -101,7 +101,7 @@ struct SimulatorTests {
         let refused = PushOutcome.answered(PushAnswer(status: 403, reason: "InvalidProviderToken"))
         let ended = PushOutcome.notProcessed("APNs refuses the authorization (InvalidProviderToken)")
         #expect(results.count { $0.outcome == refused } + results.count { $0.outcome == ended } == 200)
-        #expect((3...5).contains(results.count { $0.outcome == refused }))
+        #expect((8...10).contains(results.count { $0.outcome == refused }))
         let summary = try await world.end()
         #expect(summary.accepted == 0)
         #expect(summary.unauthenticatedStreamsMaximum == 1)
