@@ -1,3 +1,4 @@
+import Essentials
 import FCMSimulator
 import Notifications
 import Testing
@@ -6,6 +7,19 @@ import Testing
 
 @Suite("Answers of FCM, through the client", .timeLimit(.minutes(10)))
 struct FCMAnswerTests {
+    @Test("An account's assertion is for the endpoint that its file names, and Google's if it names none")
+    func audience() throws {
+        for url in ["https://oauth2.example.com/token", nil] {
+            let json = try FCMClientFixture.account().credentialsJSON(tokenURI: url ?? "")
+                .replacing(url == nil ? "\"token_uri\"" : "-", with: url == nil ? "\"other\"" : "-")
+            let account = try ServiceAccount(json: Array(json.utf8))
+            let parts = try ServiceAccountAssertion(account, nowSeconds: 1_700_000_000).text.split(separator: ".")
+            let claims = String(decoding: try #require(Base64URL.decode(parts[1])), as: UTF8.self)
+            #expect(claims.contains("\"aud\":\"\(url ?? ServiceAccount.defaultTokenURL)\""), "\(claims)")
+            #expect(account.foreignTokenHost == (url == nil ? nil : "oauth2.example.com") && account.isOfGoogle)
+        }
+    }
+
     /// What each refusal that FCM and Google's front end are known for means for the push.
     static let table: [FCMRefusal: Disposition] = [
         .unregistered: .tokenDead(sinceMilliseconds: nil),

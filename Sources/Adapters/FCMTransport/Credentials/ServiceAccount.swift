@@ -6,7 +6,7 @@ public import ServiceClient
 /// A service account of Google, as the file describes it that Google hands out (AIP-4112).
 ///
 /// The file is a JSON object; `client_email` and `private_key` (PKCS#8 PEM, RSA) are needed, `private_key_id`,
-/// `project_id` and `token_uri` are used if they are there, other members are ignored.
+/// `project_id`, `token_uri` and `universe_domain` are used if they are there, other members are ignored.
 public struct ServiceAccount: Sendable {
     /// Where Google exchanges assertions for access tokens, if the file does not say it.
     public static let defaultTokenURL = "https://oauth2.googleapis.com/token"
@@ -17,10 +17,26 @@ public struct ServiceAccount: Sendable {
     public let projectID: String
     /// Where it gets access tokens: an `https` URL.
     public let tokenURL: String
+    /// The cloud that it belongs to, `googleapis.com` unless the file says another (AIP-4116).
+    public let universeDomain: String
     /// The identifier of its key; empty if the file does not say it.
     public let keyID: String
 
     let key: RS256PrivateKey
+
+    private static let googleDomain = "googleapis.com"
+
+    /// Whether it belongs to Google's own cloud, and not to one that others run with Google's software.
+    public var isOfGoogle: Bool { universeDomain == Self.googleDomain }
+
+    /// The host of `tokenURL` if it is none of Google's: whoever answers there gets statements that the account has
+    /// signed.
+    public var foreignTokenHost: String? {
+        let authority = tokenURL.dropFirst("https://".count).prefix { !"/?#".contains($0) }
+        let host = authority.lowercased()
+        return host == Self.googleDomain || host.hasSuffix("." + Self.googleDomain) || host == "accounts.google.com"
+            ? nil : host
+    }
 
     /// The public half of its key in PEM, for verification.
     public var publicKeyPEM: String { key.publicKeyPEM }
@@ -40,6 +56,8 @@ public struct ServiceAccount: Sendable {
         projectID = parsed["project_id"]?.string ?? ""
         keyID = parsed["private_key_id"]?.string ?? ""
         tokenURL = parsed["token_uri"]?.string ?? Self.defaultTokenURL
+        universeDomain = parsed["universe_domain"]?.string ?? Self.googleDomain
+        try Self.requirePlain(universeDomain, "universe_domain")
         try Self.requirePlain(email, "client_email")
         try Self.requirePlain(projectID, "project_id")
         try Self.requirePlain(keyID, "private_key_id")

@@ -32,10 +32,9 @@ struct ServiceAccountAssertion {
         // No text of an account has a character that JSON escapes.
         let keyID = account.keyID.isEmpty ? "" : #","kid":"\#(account.keyID)""#
         let issued = nowSeconds - Self.skewSeconds
-        // Google wants its own address here, wherever the request goes (google-auth-library-python,
-        // `service_account.py`).
+        // It is for the endpoint that the account names, wherever the request goes (`golang.org/x/oauth2/google`).
         let claims =
-            #"{"iss":"\#(account.email)","scope":"\#(Self.scope)","aud":"\#(ServiceAccount.defaultTokenURL)","#
+            #"{"iss":"\#(account.email)","scope":"\#(Self.scope)","aud":"\#(account.tokenURL)","#
             + #""iat":\#(issued),"exp":\#(issued + Self.lifeSeconds)}"#
         let signingInput =
             Base64URL.encode(Array(#"{"alg":"RS256","typ":"JWT"\#(keyID)}"#.utf8)) + "."

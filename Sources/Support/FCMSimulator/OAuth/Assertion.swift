@@ -49,12 +49,20 @@ struct Assertion {
         signature = decoded[2]
     }
 
+    /// Whether an audience is Google's, or this endpoint under any name by which it is reached, and with its port.
+    private static func isAudience(_ text: String) -> Bool {
+        if text == audience { return true }
+        guard text.hasPrefix("https://"), text.hasSuffix(TokenEndpoint.path) else { return false }
+        let port = text.dropLast(TokenEndpoint.path.count).split(separator: ":").last ?? ""
+        return UInt16(port) != nil
+    }
+
     /// Judges the claims of an assertion whose signature is good.
     ///
     /// - Parameter nowSeconds: the time, in seconds since 1970.
     /// - Returns: why no access token is given for it; nil if nothing speaks against it.
     func refusal(nowSeconds: Int64) -> TokenRefusal? {
-        guard claimedAudience == Self.audience else { return .badAudience }
+        guard Self.isAudience(claimedAudience) else { return .badAudience }
         let (life, overflows) = expiresAtSeconds.subtractingReportingOverflow(issuedAtSeconds)
         guard !overflows, (1...Self.lifeSecondsMaximum).contains(life),
             issuedAtSeconds <= nowSeconds + Self.clockSkewSecondsMaximum,

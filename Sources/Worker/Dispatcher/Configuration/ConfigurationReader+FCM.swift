@@ -48,12 +48,32 @@ extension ConfigurationReader {
         return url
     }
 
+    /// Warns of an account that is not Google's, while its messages go to Google.
+    private mutating func warnOfForeign(
+        _ account: ServiceAccount, _ path: String, _ fcm: Configuration.FCM, app index: Int
+    ) {
+        guard fcm.endpoint == nil else { return }
+        if !account.isOfGoogle {
+            warn(
+                .fcmServiceAccountFile, app: index,
+                "\(path) belongs to the universe \(account.universeDomain.quoted), and messages go to Google",
+                "take an account of googleapis.com, or set endpoint and token_url")
+        }
+        if let host = account.foreignTokenHost, fcm.tokenURL == nil {
+            warn(
+                .fcmServiceAccountFile, app: index,
+                "the token_uri in \(path) leads to \(host.quoted), which is not Google's and gets what it signs",
+                "take the file as the Firebase console hands it out, or set token_url if it is meant")
+        }
+    }
+
     private mutating func checkServiceAccount(_ path: String, _ fcm: Configuration.FCM, app index: Int) {
         do throws(ServiceError) {
             let account = try ServiceAccountFile(path: path).account()
             if fcm.projectID.isEmpty, !FCMRoute.isProject(account.projectID) {
                 fail(.fcmProjectID, app: index, "\(path) names no project", "set project_id")
             }
+            warnOfForeign(account, path, fcm, app: index)
         } catch {
             fail(
                 .fcmServiceAccountFile, app: index, error.message,

@@ -47,6 +47,25 @@ struct FCMConfigurationTests {
         #expect(routes.map { $0.transportRoute(to: .courier) } == [6, 7, 8, nil, nil])
     }
 
+    @Test("An account that is not Google's is warned of, unless its messages are meant to go elsewhere")
+    func foreignAccount() throws {
+        let google = try Self.account.get().credentialsJSON(tokenURI: "https://oauth2.googleapis.com/token")
+        func warnings(_ more: String = "") throws -> [String] {
+            try fixture.load(Self.android + more).warnings.map { "\($0)" }
+                .filter { $0.contains("universe") || $0.contains("token_uri") }
+        }
+        #expect(try warnings().isEmpty)
+        let universe = google.replacing("\"googleapis.com\"", with: "\"cloud.example\"")
+        try fixture.folder.write("account.json", universe)
+        let first = try warnings()
+        #expect(first.count == 1 && first[0].contains("cloud.example"), "\(first)")
+        let foreign = google.replacing("oauth2.googleapis.com", with: "oauth2.googleapis.com.evil.example")
+        try fixture.folder.write("account.json", foreign)
+        let second = try warnings()
+        #expect(second.count == 1 && second[0].contains("oauth2.googleapis.com.evil.example"), "\(second)")
+        #expect(try warnings("endpoint = \"localhost:8443\"\n").isEmpty)
+    }
+
     @Test("A key of APNs that is given makes the others required, and an app without any service is told so")
     func required() throws {
         let partly = try fixture.problems(Self.android + "[app.apns]\nkey_id = \"ABC123DEFG\"\n")
