@@ -137,7 +137,7 @@ struct PoolerTests {
         let registry = try Self.open(pooler.url(database: database))
         try await pooler.run(
             """
-            SET search_path = pg_temp; SET enable_indexscan = off; SET statement_timeout = 1; SET lock_timeout = 1;
+            SET search_path = pg_temp; SET enable_indexscan = off; SET statement_timeout = 5000; SET lock_timeout = 1;
             SET default_transaction_isolation = serializable
             """, database: database)
         try registry.register(try Fixture.registrations(0..<30))
