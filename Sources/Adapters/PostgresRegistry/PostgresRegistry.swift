@@ -39,7 +39,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     ///   - callMilliseconds: how long one call waits for the server.
     ///   - connectMilliseconds: how long to wait for a connection.
     ///   - lockMilliseconds: how long one statement waits for another session's lock; nil for as long as the call.
-    ///   - ageMilliseconds: after how long a connection is made anew; up to a fifth less, by chance.
+    ///   - ageMilliseconds: the longest age of a connection; up to a fifth less, by chance.
     ///   - migrations: the migrations that are known; a new registry gets all of them.
     /// - Returns: the registry.
     /// - Throws: `RegistryError`: `.unavailable` (out of reach, login refused), `.readOnly`, `.newerSchema`,

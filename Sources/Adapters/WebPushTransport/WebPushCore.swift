@@ -191,18 +191,13 @@ final class WebPushCore {
         report()
     }
 
-    /// Notes what an answer says of the origin, and of a subscription that is new.
+    /// Names the reason of an answer that calls a new subscription gone.
     private func judged(_ outcome: PushOutcome, _ push: Pending) -> PushOutcome {
-        guard case .answered(var answer) = outcome else { return outcome }
-        if (200...204).contains(answer.status) {
-            origins.accepted(push.origin)
-            return outcome
-        }
-        if answer.status == 404 || answer.status == 410, Self.isFresh(push.request.token) {
-            answer.reason = WebPushReason.goneSoon
-            return .answered(answer)
-        }
-        return outcome
+        guard case .answered(var answer) = outcome, answer.status == 404 || answer.status == 410,
+            Self.isFresh(push.request.token)
+        else { return outcome }
+        answer.reason = WebPushReason.goneSoon
+        return .answered(answer)
     }
 
     /// Whether a subscription is so new that its service may not know it everywhere yet.

@@ -29,8 +29,7 @@ public struct ServiceAccount: Sendable {
     /// Whether it belongs to Google's own cloud, and not to one that others run with Google's software.
     public var isOfGoogle: Bool { universeDomain == Self.googleDomain }
 
-    /// The host of `tokenURL` if it is none of Google's: whoever answers there gets statements that the account has
-    /// signed.
+    /// The host of `tokenURL` if it is none of Google's: that host gets statements which the account has signed.
     public var foreignTokenHost: String? {
         let authority = tokenURL.dropFirst("https://".count).prefix { !"/?#".contains($0) }
         let host = authority.lowercased()

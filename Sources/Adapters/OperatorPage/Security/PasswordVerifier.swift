@@ -15,7 +15,7 @@ final class PasswordVerifier: Sendable {
         /// Until when each verified password is known, by the keyed hash of name, password and stored hash.
         var verified: [[UInt8]: UInt64] = [:]
         var budget = LoginBudget()
-        /// What waits to be verified, each password of a name once.
+        /// The unverified logins, each password of a name once.
         var queue = LoginQueue()
         var problem: String?
     }

@@ -20,7 +20,7 @@ extension Connection {
 
     /// Reads unsolicited messages of the server, for example that it ends the connection.
     ///
-    /// Nobody is left to end a transaction that has failed, so its connection counts as ended.
+    /// Whether the connection can be used: one with a failed transaction cannot, because no call would end that.
     private func isStillOpen() -> Bool {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
         while PQstatus(handle) == CONNECTION_OK {

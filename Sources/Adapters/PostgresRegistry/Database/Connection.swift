@@ -36,7 +36,7 @@ final class Connection {
     let callMilliseconds: Int
     /// How long making a connection may take, in milliseconds.
     let connectMilliseconds: Int
-    /// After how long a connection is made anew, in milliseconds, so that a name that leads elsewhere now is followed.
+    /// The longest age of a connection, in milliseconds; the next one follows a name that has moved.
     let ageMilliseconds: Int
 
     /// Creates a connection that is made at its first use.

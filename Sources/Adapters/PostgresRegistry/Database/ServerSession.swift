@@ -11,7 +11,7 @@ final class ServerSession {
     var isShared = false
     /// Whether statements that were prepared under a name are there again in a later transaction.
     var keepsStatements = false
-    /// What comes first in each transaction; nil for a session that keeps its settings.
+    /// The first call of each transaction; nil for a session that keeps its settings.
     var transactionSettings: Call?
     /// The names of the prepared statements, by their texts.
     var preparedNames: [String: String] = [:]
@@ -35,7 +35,7 @@ final class ServerSession {
     /// Whether another connection should take its place.
     var isExpired: Bool { MonotonicClock.nowNanoseconds() >= expiresAtNanoseconds }
 
-    /// Limits its age from now on, with a part by chance, so that not all connections are made anew at once.
+    /// Limits its age from now on, up to a fifth less by chance, so that connections do not all end at once.
     func expire(afterMilliseconds milliseconds: Int) {
         let age = UInt64(max(milliseconds, 0)) * 1_000_000
         expiresAtNanoseconds = MonotonicClock.nowNanoseconds() &+ age - UInt64.random(in: 0...age / 5)

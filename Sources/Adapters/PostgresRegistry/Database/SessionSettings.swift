@@ -43,7 +43,7 @@ struct SessionSettings {
         return values.map { "SET \($0.name) = \($0.value)" }.joined(separator: "; ")
     }
 
-    /// What comes first in each transaction of a session that others use, too; nil if there is nothing to tell.
+    /// The first call of each transaction of a shared session; nil if there is nothing to set.
     ///
     /// `SET LOCAL` would make the server warn in its log where no `BEGIN` came before.
     var ofTransaction: Call? {

@@ -30,8 +30,6 @@ struct OriginTable {
         /// Since when something has been out without any answer.
         var silentSinceNanoseconds: UInt64
         var usedNanoseconds: UInt64
-        /// Whether it has accepted a push.
-        var hasAccepted = false
     }
 
     /// Where a push may go.
@@ -117,9 +115,6 @@ struct OriginTable {
         origins[place]?.usedNanoseconds = nowNanoseconds
         if isAnswered { origins[place]?.silentSinceNanoseconds = nowNanoseconds }
     }
-
-    /// The origin has accepted a push.
-    mutating func accepted(_ place: Int) { origins[place]?.hasAccepted = true }
 
     // MARK: Reachability
 

@@ -193,7 +193,7 @@ public struct CampaignOpen: Hashable, Sendable {
     }
 
     /// What the registry remembers the report by beyond the registration of its device: one digest by the name of the
-    /// device and one by its token, so that a device that registers anew under either counts no event again.
+    /// device and one by its token, so that a device that registers again under either counts no event again.
     public var digests: [Int64] {
         [("device", deviceID), ("token", token.hexadecimal)].map { kind, name in
             var digest = WordDigest()

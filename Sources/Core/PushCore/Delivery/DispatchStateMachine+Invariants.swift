@@ -6,7 +6,7 @@ extension DispatchStateMachine {
         var copiesOfJob: [UInt64: Int] = [:]
         /// By delivery class and app.
         var pushesOut: [[Int]]
-        /// Those that a push service answers, by app.
+        /// The pushes that a push service answers, by app.
         var pushesAtServices: [Int]
         var devicesWaiting = [0, 0]
         var deliveriesOfApp: [Int]

@@ -172,9 +172,6 @@ public struct TokenRejectionMonitors: Sendable {
         change(&monitors[index(of: scope)])
     }
 
-    /// Whether a scope is in doubt.
-    public mutating func isInDoubt(_ scope: Scope) -> Bool { monitors[index(of: scope)].isInDoubt }
-
     private mutating func index(of scope: Scope) -> Int {
         if latest < scopes.count, scopes[latest] == scope { return latest }
         if let index = scopes.firstIndex(of: scope) {

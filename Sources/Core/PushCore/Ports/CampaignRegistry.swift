@@ -24,7 +24,7 @@ public protocol CampaignRegistry: AnyObject {
     /// Counts opened pushes, each event once for a device, on the device's platform and in the present hour.
     ///
     /// The device proves itself by any of its tokens. It counts no event again under the same name or token, also when
-    /// it was removed and registers anew. Its opens stay counted when it is removed, and are taken out of the counts
+    /// it was removed and registers again. Its opens stay counted when it is removed, and are taken out of the counts
     /// when its identity or user is erased.
     ///
     /// - Parameters:
