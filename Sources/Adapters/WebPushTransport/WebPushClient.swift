@@ -22,7 +22,10 @@ public final class WebPushClient: PushTransport {
     private let gate = TransportGate()
 
     /// How many connections over HTTP/1.1 there may be, to all origins.
-    private static let http1ConnectionsMaximum = 256
+    ///
+    /// Each origin has a bound of its own, and those of strangers together stay below half of this, so that a known one
+    /// always finds a connection.
+    private static let http1ConnectionsMaximum = 1_024
 
     /// Prepares a client; it connects when there is something to send.
     ///
@@ -55,7 +58,9 @@ public final class WebPushClient: PushTransport {
             throw error
         }
         let core = LoopBound(
-            WebPushCore(configuration: configuration, client: client, http1: http1), to: client.loop)
+            WebPushCore(
+                configuration: configuration, client: client, http1: http1,
+                log: OriginLog(configuration: configuration, logger: logger, metrics: metrics)), to: client.loop)
         do throws(ServiceError) {
             encryption = try EncryptionPool(
                 threadCount: configuration.encryptionThreads, waitingMaximum: configuration.encryptionWaitingMaximum

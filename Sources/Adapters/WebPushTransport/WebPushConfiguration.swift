@@ -1,4 +1,5 @@
 public import ConnectionPool
+public import Notifications
 public import ServiceClient
 
 /// The configuration of a `WebPushClient`.
@@ -19,29 +20,18 @@ public struct WebPushConfiguration: Sendable {
         }
     }
 
-    /// The push services of the large browsers: hosts, or suffixes that begin with a dot.
-    public static let largeServices = [
-        "fcm.googleapis.com", "updates.push.services.mozilla.com", ".push.apple.com", ".notify.windows.com",
-    ]
-
     /// The apps; the index of an app in this array is the `route` of its `PushRequest`s.
     public var apps: [App]
-    /// Hosts with the limits of `knownLimits`: names in small letters, or suffixes that begin with a dot.
-    public var knownHosts = largeServices
-    /// Whether pushes go to known hosts only.
-    public var refusesUnknownHosts = false
-    /// Hosts whose addresses and ports are not checked, in small letters: a simulator, or a service in the own network.
-    ///
-    /// With a port (`localhost:8443`), only that port of the host is trusted.
-    public var trustedHosts: Set<String> = []
-    /// To which addresses other hosts may lead.
-    public var addressPolicy = AddressPolicy()
+    /// To which hosts pushes go; known ones have the limits of `knownLimits`.
+    public var hosts = PushHostRule()
     /// The bounds of the pool of a known origin.
     public var knownLimits = limits(connectionsMaximum: 8, outstandingMaximum: 16_384)
     /// The bounds of the pool of any other origin.
     public var unknownLimits = limits(connectionsMaximum: 1, outstandingMaximum: 256)
-    /// How many origins of all apps may have a pool at the same time.
+    /// How many origins of all apps may have a pool at the same time, beside those that `hosts` knows by name.
     public var originsMaximum = 128
+    /// The deadline of pushes to an origin that has not accepted any, unless that of its pool is shorter.
+    public var unprovenDeadlineNanoseconds: UInt64 = 5_000_000_000
     /// How many threads encrypt.
     public var encryptionThreads = 1
     /// How many pushes may wait for encryption; one more ends at once as not processed.
@@ -68,22 +58,9 @@ public struct WebPushConfiguration: Sendable {
         return limits
     }
 
-    /// Whether an endpoint is used without a look at its addresses and its port.
-    func trusts(host: String, port: UInt16) -> Bool {
-        // An address of IPv6 followed by a port reads as another address.
-        trustedHosts.contains(host) || !host.contains(":") && trustedHosts.contains("\(host):\(port)")
-    }
-
-    /// Whether an origin has the limits of known ones.
-    func isKnown(_ origin: WebPushOrigin) -> Bool {
-        let host = origin.host
-        return trusts(host: host, port: origin.port)
-            || knownHosts.contains { $0.hasPrefix(".") ? host.hasSuffix($0) : host == $0 }
-    }
-
     /// Which addresses of a host may be connected to; nil for all.
     func admission(toHost host: String, port: UInt16) -> (@Sendable ([UInt8]) -> Bool)? {
-        guard !trusts(host: host, port: port) else { return nil }
-        return { [addressPolicy] in addressPolicy.allows($0) }
+        guard !hosts.trusts(host: host, port: port) else { return nil }
+        return { [policy = hosts.addressPolicy] in policy.allows($0) }
     }
 }

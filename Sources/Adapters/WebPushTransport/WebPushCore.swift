@@ -31,6 +31,7 @@ final class WebPushCore {
     private var origins: OriginTable
     private var recentOrigins = RecentOrigins()
     private let routes: OriginRoutes
+    private var log: OriginLog
     private var pending: [Pending?] = []
     private var freePending: [Int] = []
     private var reported: [Bool?]
@@ -38,7 +39,8 @@ final class WebPushCore {
     private var sweep: EventLoop.Timer?
     private var isClosing = false
 
-    init(configuration: WebPushConfiguration, client: ServiceClient, http1: HTTP1Client) {
+    init(configuration: WebPushConfiguration, client: ServiceClient, http1: HTTP1Client, log: OriginLog) {
+        self.log = log
         self.configuration = configuration
         self.client = client
         self.http1 = http1
@@ -90,11 +92,14 @@ final class WebPushCore {
             return .failure(Refusal(outcome: SubscriptionProblem.endpointInvalid.outcome))
         }
         guard origin.isAllowed else { return .failure(Refusal(outcome: SubscriptionProblem.endpointRefused.outcome)) }
-        guard let place = place(of: origin, app: request.route, now) else {
-            return .failure(Refusal(outcome: .notProcessed("too many push services are in use")))
+        let place: Int
+        switch self.place(of: origin, app: request.route, now) {
+        case .success(let found): place = found
+        case .failure(let refusal): return .failure(refusal)
         }
         if let reason = origins.begin(place, nowNanoseconds: now) {
-            return .failure(Refusal(outcome: .notProcessed(reason)))
+            let isToBlame = origins.isToBlame(place)
+            return .failure(Refusal(outcome: isToBlame ? .unreachable(reason) : .notProcessed(reason)))
         }
         let push = freePending.popLast() ?? pending.count
         if push == pending.count { pending.append(nil) }
@@ -105,30 +110,33 @@ final class WebPushCore {
     private func origin(of token: borrowing DeviceToken) -> RecentOrigins.Entry? {
         if let entry = recentOrigins.entry(of: token) { return entry }
         guard let origin = WebPushOrigin(token) else { return nil }
-        let isKnown = configuration.isKnown(origin)
-        let isAllowed =
-            configuration.trusts(host: origin.host, port: origin.port)
-            || origin.port == 443 && (isKnown || !configuration.refusesUnknownHosts)
-        return recentOrigins.add(origin, of: token, isKnown: isKnown, isAllowed: isAllowed)
+        let standing = configuration.hosts.standing(ofHost: origin.host, port: origin.port)
+        let isAllowed = configuration.hosts.problem(ofHost: origin.host, port: origin.port) == nil
+        return recentOrigins.add(origin, of: token, standing, isAllowed: isAllowed)
     }
 
-    private func place(of entry: RecentOrigins.Entry, app: Int, _ now: UInt64) -> Int? {
-        let (origin, isKnown) = (entry.origin, entry.isKnown)
-        let key = OriginTable.Key(app: app, audience: origin.audience)
-        switch origins.place(of: key, isKnown: isKnown, nowNanoseconds: now) {
-        case .found(let place): return place
-        case .full: return nil
+    private func place(of entry: RecentOrigins.Entry, app: Int, _ now: UInt64) -> Result<Int, Refusal> {
+        let key = OriginTable.Key(app: app, audience: entry.origin.audience)
+        switch origins.place(of: key, entry.standing, nowNanoseconds: now) {
+        case .found(let place): return .success(place)
+        case .full(let bound):
+            log.refused(app: app, bound, host: entry.origin.host, nowNanoseconds: now)
+            return .failure(Refusal(outcome: .notProcessed("too many unknown push services are in use")))
         case .opened(let place, let dropped):
             if let dropped { routes.close(dropped) }
+            defer { log.changed(origins) }
+            let isProven = origins.origins[place]?.isProven ?? false
+            let terms = OriginTerms(
+                isKnown: entry.standing != .stranger, hasFullTime: isProven || entry.standing == .named)
             do throws(ServiceError) {
-                try routes.open(origin, app: app, isKnown: isKnown, place: place) { [here] in
+                try routes.open(entry.origin, app: app, terms, place: place) { [here] in
                     here?.value.http2IsMissing(place)
                 }
                 armSweep()
-                return place
+                return .success(place)
             } catch {
                 origins.drop(place)
-                return nil
+                return .failure(Refusal(outcome: .notProcessed(error.message)))
             }
         }
     }
@@ -191,13 +199,24 @@ final class WebPushCore {
         report()
     }
 
-    /// Names the reason of an answer that calls a new subscription gone.
+    /// Notes what an answer says of the origin, and of a subscription that is new.
     private func judged(_ outcome: PushOutcome, _ push: Pending) -> PushOutcome {
-        guard case .answered(var answer) = outcome, answer.status == 404 || answer.status == 410,
-            Self.isFresh(push.request.token)
-        else { return outcome }
-        answer.reason = WebPushReason.goneSoon
-        return .answered(answer)
+        if case .notProcessed(let reason) = outcome, !isClosing, origins.isToBlame(push.origin) {
+            return .unreachable(reason)
+        }
+        guard case .answered(var answer) = outcome else { return outcome }
+        if (200...204).contains(answer.status) {
+            if origins.accepted(push.origin) {
+                routes.prove(push.origin)
+                log.changed(origins)
+            }
+            return outcome
+        }
+        if answer.status == 404 || answer.status == 410, Self.isFresh(push.request.token) {
+            answer.reason = WebPushReason.goneSoon
+            return .answered(answer)
+        }
+        return outcome
     }
 
     /// Whether a subscription is so new that its service may not know it everywhere yet.
@@ -267,7 +286,9 @@ final class WebPushCore {
 
     private func sweepOrigins() {
         sweep = nil
-        for place in origins.timePassed(nowNanoseconds: loop.nowNanoseconds) { routes.close(place) }
+        let idle = origins.timePassed(nowNanoseconds: loop.nowNanoseconds)
+        for place in idle { routes.close(place) }
+        if !idle.isEmpty { log.changed(origins) }
         reportReachability()
         if !routes.isEmpty { armSweep() }
     }

@@ -53,8 +53,8 @@ public struct ConnectionPool: ~Copyable, Sendable {
         case open(failures: Int)
     }
 
-    /// The bounds, as given.
-    public let limits: PoolLimits
+    /// The bounds, as given; `deadlineChanged` may change one of them.
+    public private(set) var limits: PoolLimits
 
     var connections: [PoolConnection] = []
     var pushes = PushTable()
@@ -147,6 +147,9 @@ public struct ConnectionPool: ~Copyable, Sendable {
         shrinkIntervalBeganNanoseconds = nowNanoseconds
         return replenish(nowNanoseconds)
     }
+
+    /// A push may wait, and then its answer may take, as long as this from now on.
+    public mutating func deadlineChanged(toNanoseconds deadline: UInt64) { limits.deadlineNanoseconds = deadline }
 
     /// A push is to be sent.
     ///

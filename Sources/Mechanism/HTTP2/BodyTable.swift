@@ -3,6 +3,8 @@ struct BodyTable {
     private struct Slot {
         var bytes: [UInt8] = []
         var offset = 0
+        /// Whether the bytes come again and again, without an end.
+        var isEndless = false
         /// Whether the slot made the array itself, so that its memory can serve the next body.
         var isOwnArray = false
     }
@@ -34,6 +36,17 @@ struct BodyTable {
         return index
     }
 
+    /// Keeps a body that consists of these bytes, again and again, until its stream ends.
+    mutating func insert(repeating bytes: [UInt8]) -> Int32 {
+        let index = takeSlot()
+        slots[Int(index)].bytes = bytes
+        slots[Int(index)].isOwnArray = false
+        slots[Int(index)].isEndless = true
+        return index
+    }
+
+    func isEndless(_ index: Int32) -> Bool { slots[Int(index)].isEndless }
+
     func unsentCount(_ index: Int32) -> Int { slots[Int(index)].bytes.count - slots[Int(index)].offset }
 
     /// Lends the next `count` unsent bytes and counts them as sent.
@@ -43,12 +56,14 @@ struct BodyTable {
             precondition(count <= bytes.count - offset, "nghttp2 asks for no more than it was promised")
             if let start = bytes.baseAddress { body(start + offset) }
         }
+        guard !slots[Int(index)].isEndless else { return }
         slots[Int(index)].offset = offset + count
         unsentBytes -= count
     }
 
     mutating func remove(_ index: Int32) {
-        unsentBytes -= unsentCount(index)
+        if !slots[Int(index)].isEndless { unsentBytes -= unsentCount(index) }
+        slots[Int(index)].isEndless = false
         let isKept = slots[Int(index)].isOwnArray && slots[Int(index)].bytes.capacity <= Self.keptCapacityMaximum
         if isKept {
             slots[Int(index)].bytes.removeAll(keepingCapacity: true)

@@ -75,6 +75,42 @@ extension HTTP2Connection {
     public func submitResponse(
         stream: Int32, _ headers: borrowing HeaderBlock, body: [UInt8]
     ) throws(HTTP2Error) {
+        try submitResponse(stream: stream, headers, slot: body.isEmpty ? nil : { $0.insert(body) })
+    }
+
+    /// Queues a response whose body never ends, as no honest server would.
+    ///
+    /// - Parameters:
+    ///   - stream: the stream of the request.
+    ///   - headers: `:status`, then the others.
+    ///   - bytes: what the body consists of, again and again; not empty.
+    /// - Throws: `HTTP2Error` as for a response that ends.
+    public func submitEndlessResponse(
+        stream: Int32, _ headers: borrowing HeaderBlock, repeating bytes: [UInt8]
+    ) throws(HTTP2Error) {
+        try submitResponse(stream: stream, headers, slot: { $0.insert(repeating: bytes) })
+    }
+
+    /// Queues an informational response, which announces the final one.
+    ///
+    /// - Parameters:
+    ///   - stream: the stream of the request.
+    ///   - headers: `:status`, 100 to 199, then the others.
+    /// - Throws: `HTTP2Error` with `streamUnknown` if the stream has ended or has its final response already.
+    public func submitInformation(stream: Int32, _ headers: borrowing HeaderBlock) throws(HTTP2Error) {
+        loop.preconditionOnLoop()
+        let session = try requireSession()
+        guard !isClient, Int(bitPattern: nghttp2_session_get_stream_user_data(session, stream)) == StreamMark.open
+        else { throw HTTP2Error(.streamUnknown, "stream \(stream) has ended or has its response already") }
+        let code = nghttp2_submit_headers(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, nil, headers.fields, headers.count, nil)
+        try check(code)
+        scheduleEndOfTick()
+    }
+
+    private func submitResponse(
+        stream: Int32, _ headers: borrowing HeaderBlock, slot insert: ((inout BodyTable) -> Int32)?
+    ) throws(HTTP2Error) {
         loop.preconditionOnLoop()
         let session = try requireSession()
         let mark = Int(bitPattern: nghttp2_session_get_stream_user_data(session, stream))
@@ -82,14 +118,14 @@ extension HTTP2Connection {
             throw HTTP2Error(.streamUnknown, "stream \(stream) has ended or has its response already")
         }
         let code: Int32
-        if body.isEmpty {
-            setMark(StreamMark.answered, of: stream)
-            code = nghttp2_submit_response(session, stream, headers.fields, headers.count, nil)
-        } else {
-            let slot = bodies.insert(body)
+        if let insert {
+            let slot = insert(&bodies)
             setMark(StreamMark.firstBody + Int(slot), of: stream)
             var provider = Self.provider(slot: slot)
             code = nghttp2_submit_response(session, stream, headers.fields, headers.count, &provider)
+        } else {
+            setMark(StreamMark.answered, of: stream)
+            code = nghttp2_submit_response(session, stream, headers.fields, headers.count, nil)
         }
         try check(code)
         scheduleEndOfTick()

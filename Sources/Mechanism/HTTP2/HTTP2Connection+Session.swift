@@ -192,6 +192,7 @@ extension HTTP2Connection {
         let mark = Int(bitPattern: nghttp2_session_get_stream_user_data(session, stream))
         guard mark >= StreamMark.open else { return 0 }
         streamCount -= 1
+        allowance?.streamEnded()
         if mark >= StreamMark.firstBody { bodies.remove(Int32(mark - StreamMark.firstBody)) }
         guard !isEnding else { return 0 }
         // nghttp2 reports a request that it could not even write as an internal error.
@@ -236,7 +237,9 @@ extension HTTP2Connection {
                 let unsent = connection.bodies.unsentCount(source.pointee.fd)
                 let count = min(unsent, lengthMaximum)
                 flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
-                if count == unsent { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+                if count == unsent, !connection.bodies.isEndless(source.pointee.fd) {
+                    flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+                }
                 return count
             }
         }

@@ -84,6 +84,9 @@ extension HTTP2Connection {
     }
 
     private func feed(_ count: Int, to session: OpaquePointer) {
+        if allowance?.takes(count, nowNanoseconds: loop.nowNanoseconds) == false {
+            return end(.protocolViolation("it sends more than answers need"))
+        }
         let bytes = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let taken = nghttp2_session_mem_recv(session, bytes, count)
         guard taken < 0 else { return }

@@ -55,6 +55,9 @@ public final class HTTP2Connection {
     var streamCount = 0
     var unsentStream: Int32 = 0
 
+    /// How much the peer may still send; nil for any amount.
+    var allowance: InputAllowance?
+
     /// Runs at the end of a tick; stored, so that scheduling it allocates nothing.
     lazy var endOfTickWork: () -> Void = { [unowned self] in runEndOfTick() }
     /// Keeps the connection alive until the end of the tick that it has asked for.
@@ -90,6 +93,7 @@ public final class HTTP2Connection {
         isClient = true
         self.loop = loop
         self.configuration = configuration
+        allowance = configuration.inputAllowance
         self.handler = handler
         socket = descriptor
         input = .allocate(byteCount: Self.inputBytes, alignment: 16)
@@ -118,6 +122,7 @@ public final class HTTP2Connection {
         isClient = false
         self.loop = loop
         self.configuration = configuration
+        allowance = configuration.inputAllowance
         self.handler = handler
         socket = descriptor
         input = .allocate(byteCount: Self.inputBytes, alignment: 16)
@@ -184,6 +189,8 @@ extension HTTP2Connection {
         public var openStreamsMaximum = 65_536
         /// Time from `start` until the peer's first SETTINGS must have arrived, in seconds.
         public var handshakeTimeoutSeconds = 10.0
+        /// How much the peer may send, whatever it is; nil for any amount.
+        public var inputAllowance: InputAllowance?
 
         /// The defaults, which suit many small requests.
         public init() {}

@@ -160,6 +160,22 @@ struct DeviceAddressTests {
         #expect(try fixture.registry().deviceCount() == 0)
     }
 
+    @Test("A subscription at a host that no push goes to is refused, if the server knows the rule")
+    func hosts() throws {
+        let fixture = try RegistryFixture { $0.apps[0].pushHosts = PushHostRule() }
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        func put(_ endpoint: String) -> PlainHTTP.Answer {
+            client.send("PUT", "/v1/devices/d", body("WEB_PUSH", subscription(endpoint: endpoint)))
+        }
+        for host in ["127.1", "0x7f000001", "[::ffff:127.0.0.1]", "localhost", "push.example.com:8443"] {
+            let answer = put("https://\(host)/secret")
+            #expect(answer.status == 400 && answer.body.contains(#"\"endpoint\" is refused: its "#), "\(answer.body)")
+            #expect(!answer.body.contains("secret"))
+        }
+        #expect(put("https://push.example.com/send/x").status == 201)
+    }
+
     @Test("The key that a page subscribed with must be the app's, if the app has one")
     func applicationServerKeys() throws {
         let key = try #require(Base64URL.decode(SampleAddress.publicKeys[0]))

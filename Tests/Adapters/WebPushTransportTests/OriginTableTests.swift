@@ -1,3 +1,4 @@
+import Notifications
 import Testing
 
 @testable import WebPushTransport
@@ -8,31 +9,33 @@ struct OriginTableTests {
         OriginTable.Key(app: app, audience: try VAPIDAudience(endpoint: "https://s\(number).example"))
     }
 
-    @Test("The origin that was used least recently makes room, and none with a push out does")
+    @Test("The stranger that was used least recently makes room, and none with a push out does")
     func eviction() throws {
-        var table = OriginTable(originsMaximum: 2)
-        same(table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 1), .opened(0, dropped: nil))
-        same(table.place(of: try Self.key(1), isKnown: false, nowNanoseconds: 2), .opened(1, dropped: nil))
-        same(table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 3), .found(0))
+        var table = OriginTable(originsMaximum: 4)
+        same(table.place(of: try Self.key(0), .stranger, nowNanoseconds: 1), .opened(0, dropped: nil))
+        same(table.accepted(0), true)
+        same(table.place(of: try Self.key(1), .stranger, nowNanoseconds: 2), .opened(1, dropped: nil))
+        same(table.place(of: try Self.key(0), .stranger, nowNanoseconds: 3), .found(0))
         same(table.begin(0, nowNanoseconds: 3), nil)
-        same(table.place(of: try Self.key(2), isKnown: false, nowNanoseconds: 4), .opened(1, dropped: 1))
+        same(table.place(of: try Self.key(2), .stranger, nowNanoseconds: 4), .opened(1, dropped: 1))
         same(table.begin(1, nowNanoseconds: 4), nil)
-        same(table.place(of: try Self.key(3), isKnown: false, nowNanoseconds: 5), .full)
-        table.end(0, isAnswered: true, nowNanoseconds: 6)
-        same(table.place(of: try Self.key(3), isKnown: false, nowNanoseconds: 7), .opened(0, dropped: 0))
+        same(table.place(of: try Self.key(3), .stranger, nowNanoseconds: 5), .full(.unprovenOfApp))
+        table.end(1, isAnswered: false, nowNanoseconds: 6)
+        same(table.place(of: try Self.key(3), .stranger, nowNanoseconds: 7), .opened(1, dropped: 1))
+        same(table.place(of: try Self.key(4), .named, nowNanoseconds: 8), .opened(2, dropped: nil))
     }
 
     @Test("Apps do not share an origin")
     func apps() throws {
         var table = OriginTable(originsMaximum: 4)
-        same(table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 1), .opened(0, dropped: nil))
-        same(table.place(of: try Self.key(0, app: 1), isKnown: true, nowNanoseconds: 1), .opened(1, dropped: nil))
+        same(table.place(of: try Self.key(0), .named, nowNanoseconds: 1), .opened(0, dropped: nil))
+        same(table.place(of: try Self.key(0, app: 1), .named, nowNanoseconds: 1), .opened(1, dropped: nil))
     }
 
     @Test("An origin that cannot be reached takes a few pushes, and others take all")
     func probes() throws {
         var table = OriginTable(originsMaximum: 4)
-        for number in 0...1 { _ = table.place(of: try Self.key(number), isKnown: true, nowNanoseconds: 0) }
+        for number in 0...1 { _ = table.place(of: try Self.key(number), .named, nowNanoseconds: 0) }
         table.reachabilityChanged(0, isReachable: false, nowNanoseconds: 0)
         var admitted = 0
         for _ in 0..<100 where table.begin(0, nowNanoseconds: 1) == nil { admitted += 1 }
@@ -45,7 +48,7 @@ struct OriginTableTests {
     @Test("An origin without answers takes a few pushes until it answers")
     func silence() throws {
         var table = OriginTable(originsMaximum: 4)
-        _ = table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 0)
+        _ = table.place(of: try Self.key(0), .named, nowNanoseconds: 0)
         for _ in 0..<20 { same(table.begin(0, nowNanoseconds: 1), nil) }
         let late = OriginTable.patienceNanoseconds + 1
         same(table.begin(0, nowNanoseconds: late) == nil, false)
@@ -58,7 +61,9 @@ struct OriginTableTests {
     @Test("A route leads somewhere as long as some origin does, and unknown origins alone never close it")
     func reachability() throws {
         var table = OriginTable(originsMaximum: 4)
-        for number in 0..<3 { _ = table.place(of: try Self.key(number), isKnown: number < 2, nowNanoseconds: 0) }
+        for number in 0..<3 {
+            _ = table.place(of: try Self.key(number), number < 2 ? .named : .stranger, nowNanoseconds: 0)
+        }
         #expect(table.isReachable(app: 0) == nil)
         table.reachabilityChanged(2, isReachable: false, nowNanoseconds: 0)
         #expect(table.isReachable(app: 0) == nil)
@@ -71,11 +76,21 @@ struct OriginTableTests {
         #expect(table.isReachable(app: 0) == nil)
     }
 
+    @Test("A made-up name below a known suffix never closes a route, and one that has accepted a push does")
+    func reachabilityBelowSuffix() throws {
+        var table = OriginTable(originsMaximum: 4)
+        _ = table.place(of: try Self.key(0), .below(suffix: ".example"), nowNanoseconds: 0)
+        table.reachabilityChanged(0, isReachable: false, nowNanoseconds: 0)
+        #expect(table.isReachable(app: 0) == nil)
+        same(table.accepted(0), true)
+        #expect(table.isReachable(app: 0) == false)
+    }
+
     @Test(
         "An origin without HTTP/2 is served over HTTP/1.1 for a while, and only that client says whether it is reached")
     func http1() throws {
         var table = OriginTable(originsMaximum: 4)
-        _ = table.place(of: try Self.key(0), isKnown: true, nowNanoseconds: 0)
+        _ = table.place(of: try Self.key(0), .named, nowNanoseconds: 0)
         #expect(!table.usesHTTP1(0, nowNanoseconds: 1))
         table.http2IsMissing(0, nowNanoseconds: 1)
         #expect(table.usesHTTP1(0, nowNanoseconds: 2))

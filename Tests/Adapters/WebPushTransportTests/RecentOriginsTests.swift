@@ -28,9 +28,10 @@ struct RecentOriginsTests {
                 foundCount += 1
                 let parsed = try #require(parsed, "\(text)")
                 #expect(found.origin.audience == parsed.audience && found.origin.host == parsed.host, "\(text)")
-                #expect(found.origin.port == parsed.port && found.isKnown == (parsed.port == 443), "\(text)")
+                #expect(
+                    found.origin.port == parsed.port && (found.standing == .named) == (parsed.port == 443), "\(text)")
             } else if let parsed {
-                _ = recent.add(parsed, of: token, isKnown: parsed.port == 443, isAllowed: true)
+                _ = recent.add(parsed, of: token, parsed.port == 443 ? .named : .stranger, isAllowed: true)
             }
         }
         #expect(foundCount > 1_000)
@@ -43,7 +44,7 @@ struct RecentOriginsTests {
             try #require(DeviceToken(text: Array("https://push\(number).example.com/send".utf8)))
         }
         for token in tokens {
-            _ = recent.add(try #require(WebPushOrigin(token)), of: token, isKnown: true, isAllowed: false)
+            _ = recent.add(try #require(WebPushOrigin(token)), of: token, .named, isAllowed: false)
         }
         #expect(recent.entry(of: tokens[0]) == nil)
         for token in tokens.dropFirst() { #expect(recent.entry(of: token)?.isAllowed == false) }

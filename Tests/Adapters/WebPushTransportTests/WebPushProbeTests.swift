@@ -1,4 +1,5 @@
 import Crypto
+import Notifications
 import PushServiceSimulator
 import PushTestKit
 import ServiceClient
@@ -9,12 +10,12 @@ import Testing
 @Suite("The probe of browsers' push services")
 struct WebPushProbeTests {
     private static func configuration(
-        _ trustedHosts: Set<String>, anchors: String? = nil
+        _ trustedHosts: [String], anchors: String? = nil
     ) throws -> WebPushConfiguration {
         let tokens = VAPIDTokenSource(
             key: VAPIDKey(try ES256PrivateKey.generate()), subject: try VAPIDSubject("mailto:push@example.com"))
         var configuration = WebPushConfiguration(apps: [.init(name: "shop", tokens: tokens)])
-        configuration.trustedHosts = trustedHosts
+        configuration.hosts.trustedHosts = trustedHosts
         configuration.extraTrustAnchorsFile = anchors
         return configuration
     }
@@ -46,10 +47,10 @@ struct WebPushProbeTests {
     @Test("A trusted port makes no other port trusted, and an address of IPv6 has no port at its end")
     func ports() throws {
         let configuration = try Self.configuration(["localhost:8443", "::1:8443", "push.example.com"])
-        #expect(configuration.trusts(host: "localhost", port: 8_443))
-        #expect(!configuration.trusts(host: "localhost", port: 443))
-        #expect(!configuration.trusts(host: "::1", port: 8_443))
-        #expect(configuration.trusts(host: "push.example.com", port: 9))
+        #expect(configuration.hosts.trusts(host: "localhost", port: 8_443))
+        #expect(!configuration.hosts.trusts(host: "localhost", port: 443))
+        #expect(!configuration.hosts.trusts(host: "::1", port: 8_443))
+        #expect(configuration.hosts.trusts(host: "push.example.com", port: 9))
         #expect(configuration.admission(toHost: "localhost", port: 8_443) == nil)
         #expect(configuration.admission(toHost: "localhost", port: 443)?([127, 0, 0, 1]) == false)
     }

@@ -65,6 +65,8 @@ struct DispositionTests {
     func unanswered() {
         for service in PushService.allCases {
             #expect(Disposition(.notProcessed("refused"), of: service) == .resend)
+            #expect(
+                Disposition(.unreachable("nobody"), of: service) == .retry(.addressUnreachable, afterSeconds: nil))
             #expect(Disposition(.ambiguous("deadline"), of: service) == .resendPossibleDuplicate)
         }
     }

@@ -23,12 +23,12 @@ struct AnswerFuzzTarget: FuzzTarget {
             // The name of a field may begin with a colon.
             guard let colon = line.dropFirst().firstIndex(of: UInt8(ascii: ":")) else { break }
             Array(line[..<colon]).withUnsafeBufferPointer { name in
-                Array(line[(colon + 1)...]).withUnsafeBufferPointer { answer.add(name: name, value: $0) }
+                Array(line[(colon + 1)...]).withUnsafeBufferPointer { _ = answer.add(name: name, value: $0) }
             }
         }
         let half = rest.count / 2
         for piece in [rest.prefix(half), rest.dropFirst(half)] {
-            Array(piece).withUnsafeBytes { answer.add(body: $0) }
+            Array(piece).withUnsafeBytes { _ = answer.add(body: $0) }
         }
         return answer
     }

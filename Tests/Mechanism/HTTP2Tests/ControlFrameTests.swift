@@ -1,7 +1,8 @@
 import Crypto
 import EventLoop
-import HTTP2
 import Testing
+
+@testable import HTTP2
 
 @Suite("HTTP/2 control frames over loopback TLS")
 struct ControlFrameTests {
@@ -34,6 +35,49 @@ struct ControlFrameTests {
         try await client.wait { $0.readyCount == 1 }
         try await server.wait { $0.readyCount == 1 }
         return World(server: server, loop: loop, client: client)
+    }
+
+    @Test("A peer that sends more than its allowance is cut off, and one that answers within it is not")
+    func inputAllowance() async throws {
+        var limits = HTTP2Connection.Configuration()
+        limits.inputAllowance = InputAllowance(burstBytes: 65_536, bytesPerSecond: 1, bytesPerStream: 4_096)
+        let world = try await world(clientLimits: limits) { connection, stream, message in
+            guard message.header(":path") == "/endless" else {
+                return TestServer.respond(connection, stream, body: [UInt8](repeating: 1, count: 2_000))
+            }
+            var headers = HeaderBlock()
+            headers.add(":status", value: "200")
+            try? connection.submitEndlessResponse(stream: stream, headers, repeating: [1, 2, 3])
+        }
+        for count in stride(from: 50, through: 500, by: 50) {
+            try await world.client.run { connection, _ in
+                for _ in 0..<50 { _ = try Endpoint.post(connection, "/", body: [1]) }
+            }
+            try await world.client.wait { $0.closedStreams.count == count }
+        }
+        try await world.client.run { connection, _ in _ = try Endpoint.post(connection, "/endless", body: [1]) }
+        try await world.client.wait { $0.closeReason != nil }
+        try await world.client.run { _, probe in
+            #expect("\(probe.closeReason ?? .local)".contains("it sends more than answers need"))
+        }
+        try await world.server.stop()
+        world.loop.stopAndJoin()
+    }
+
+    @Test("An allowance grows with time and with streams, never above its burst, and ends what exceeds it")
+    func allowanceArithmetic() {
+        var allowance = InputAllowance(burstBytes: 1_000, bytesPerSecond: 100, bytesPerStream: 50)
+        var now: UInt64 = 1
+        func takes(_ count: Int) -> Bool { allowance.takes(count, nowNanoseconds: now) }
+        #expect(takes(1_000) && !takes(1))
+        now += 10_000_000
+        #expect(takes(0))
+        for _ in 0..<1_000 { allowance.streamEnded() }
+        #expect(takes(1_000) && !takes(1))
+        now += 3_600_000_000_000
+        #expect(takes(999) && takes(1) && !takes(1))
+        now += .max / 2
+        #expect(takes(1_000) && !takes(1))
     }
 
     @Test("A limit of one stream, set while fifty are open, holds from then on until it is lifted")

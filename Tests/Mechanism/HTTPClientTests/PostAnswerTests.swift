@@ -6,7 +6,7 @@ import Testing
 struct PostAnswerTests {
     private func read(_ lines: [String], keeping names: Set<String> = ["retry-after"]) -> PostAnswer? {
         var reader = PostAnswerReader(keptNames: names)
-        for line in lines { reader.take(line: Array("\(line)\r\n".utf8)) }
+        for line in lines { _ = reader.take(line: Array("\(line)\r\n".utf8)) }
         return reader.finalAnswer
     }
 
@@ -17,6 +17,15 @@ struct PostAnswerTests {
         let answer = read(["HTTP/1.1 103 Early", "Retry-After: 1", "", "HTTP/1.1 503 Busy", "RETRY-AFTER:\t 9 ", ""])
         #expect(answer?.status == 503)
         #expect(answer?.fields.map(\.value) == ["9"])
+    }
+
+    @Test("Heads that go on without an end are not wanted")
+    func endlessHeads() {
+        var reader = PostAnswerReader(keptNames: [])
+        var bytes = 0
+        let lines = ["HTTP/1.1 103 Early Hints", "Link: " + String(repeating: "x", count: 100), ""]
+        while lines.allSatisfy({ reader.take(line: Array("\($0)\r\n".utf8)) }), bytes < 1 << 20 { bytes += 130 }
+        #expect(bytes > 0 && bytes <= PostAnswerReader.headBytesMaximum)
     }
 
     @Test("A status that is no number is no answer")

@@ -75,7 +75,7 @@ struct WebPushClientRun {
     /// Starts a client that is connected, and what loads it.
     func start(threads: Int) async throws -> (client: WebPushClient, load: PushLoad) {
         var configuration = WebPushConfiguration(apps: [.init(name: "chat", tokens: vapid)])
-        configuration.trustedHosts = ["localhost"]
+        configuration.hosts.trustedHosts = ["localhost"]
         configuration.extraTrustAnchorsFile = "\(bench.folder)/\(name).pem"
         configuration.encryptionThreads = threads
         let client = try WebPushClient(configuration: configuration, logger: .silent, metrics: MetricsRegistry())

@@ -27,7 +27,7 @@ extension NativeHandler {
         }
         let now = context.nowMilliseconds
         return try naming("subscription") { () throws(PlatformTokenError) in
-            try WebPushSubscription(value).token(nowMilliseconds: now)
+            try WebPushSubscription(value).token(nowMilliseconds: now, hosts: app.pushHosts)
         }
     }
 

@@ -1,3 +1,4 @@
+public import Notifications
 import PushCore
 
 /// Where the API is served, and for which apps and keys.
@@ -63,15 +64,19 @@ public struct RegistryAPIApp: Hashable, Sendable {
     ///
     /// A page has to subscribe with one of them; if there are none, it is not checked.
     public var applicationServerKeys: [[UInt8]]
+    /// To which hosts its pushes to browsers go: a subscription at another one is refused; nil does not check them.
+    public var pushHosts: PushHostRule?
 
     /// Creates an app.
     public init(
-        name: String, bundleID: String, identityPoolIDs: [String] = [], applicationServerKeys: [[UInt8]] = []
+        name: String, bundleID: String, identityPoolIDs: [String] = [], applicationServerKeys: [[UInt8]] = [],
+        pushHosts: PushHostRule? = nil
     ) {
         self.name = name
         self.bundleID = bundleID
         self.identityPoolIDs = identityPoolIDs
         self.applicationServerKeys = applicationServerKeys
+        self.pushHosts = pushHosts
     }
 }
 

@@ -88,11 +88,14 @@ public struct WebPushSubscription: Hashable, Sendable {
 
     /// Checks the subscription, and makes it the address of a device.
     ///
-    /// - Parameter nowMilliseconds: the time, which the end must lie behind.
+    /// - Parameters:
+    ///   - nowMilliseconds: the time, which the end must lie behind.
+    ///   - hosts: to which hosts pushes go; nil does not check the endpoint's.
     /// - Returns: the address.
     /// - Throws: `PlatformTokenError` that says which part is wrong, without the endpoint and the keys.
-    public func token(nowMilliseconds: Int64) throws(PlatformTokenError) -> DeviceToken {
-        if let problem = AddressRules.problem(ofEndpoint: Array(endpoint.utf8)) {
+    public func token(nowMilliseconds: Int64, hosts: PushHostRule? = nil) throws(PlatformTokenError) -> DeviceToken {
+        let bytes = Array(endpoint.utf8)
+        if let problem = AddressRules.problem(ofEndpoint: bytes) ?? hosts?.problem(ofEndpoint: bytes) {
             throw PlatformTokenError("its \"endpoint\" is refused: \(problem).")
         }
         let secret = try Self.bytes(auth, "keys.auth", count: WebPushKeys.authenticationSecretBytes)

@@ -61,6 +61,13 @@ final class ClientCore {
         removed.quarantine?.close()
     }
 
+    /// The pushes of a route may take as long as this from now on.
+    func deadlineChanged(ofRoute number: Int, toNanoseconds deadline: UInt64) {
+        guard routes.indices.contains(number), let route = routes[number] else { return }
+        route.main.deadlineChanged(toNanoseconds: deadline)
+        route.quarantine?.deadlineChanged(toNanoseconds: deadline)
+    }
+
     private func addPool(
         _ kind: PoolKind, _ part: RouteParts, _ rejections: RouteRejections?, route: Int, seed: UInt64
     ) -> EndpointPool {

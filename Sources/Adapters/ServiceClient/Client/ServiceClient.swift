@@ -117,6 +117,12 @@ public final class ServiceClient: PushTransport {
     /// Removes a route, whose number is free again; must be called on the loop, when no push is out on the route.
     public func removeRoute(_ number: Int) { core.value.removeRoute(number) }
 
+    /// Lets the pushes of a route wait, and then their answers take, as long as this from now on; must be called on the
+    /// loop.
+    public func changeDeadline(ofRoute number: Int, toNanoseconds deadline: UInt64) {
+        core.value.deadlineChanged(ofRoute: number, toNanoseconds: deadline)
+    }
+
     /// Sends pushes; each gets exactly one result.
     ///
     /// After `close` they end at once as not processed, on the caller's thread.

@@ -31,6 +31,10 @@ public struct ServiceRoute: Sendable {
     ///
     /// Only admitted addresses of a look-up are connected to, so that another look-up cannot lead elsewhere.
     public var admitsAddress: (@Sendable ([UInt8]) -> Bool)?
+    /// Whose look-ups of names are bounded together with those of this route; nil for a host that an operator named.
+    ///
+    /// A stranger's name may take half a minute to fail, and a thread as long.
+    public var lookUpGroup: String?
     /// Called on the client's loop, each time that the endpoint did not negotiate HTTP/2.
     public var http2Missing: (@Sendable () -> Void)?
     /// Makes the adapter of a pool; gets the header `:authority`.

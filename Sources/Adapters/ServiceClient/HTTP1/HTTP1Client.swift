@@ -93,6 +93,11 @@ public final class HTTP1Client: PushTransport {
     /// Removes a route, on which no push is out.
     public func removeRoute(_ number: Int) { loop.submit { [core] in core.value.removeRoute(number) } }
 
+    /// Lets the pushes of a route wait, and then their answers take, as long as this from now on; any thread may do so.
+    public func changeDeadline(ofRoute number: Int, toNanoseconds deadline: UInt64) {
+        loop.submit { [core] in core.value.deadlineChanged(ofRoute: number, toNanoseconds: deadline) }
+    }
+
     /// Begins to connect; results go to the handler.
     public func start(handler: any PushTransportHandler) {
         gate.start(handler: handler) { loop.submit { [core] in core.value.start(handler: handler) } }

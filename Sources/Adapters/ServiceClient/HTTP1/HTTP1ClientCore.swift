@@ -37,6 +37,10 @@ final class HTTP1ClientCore {
         pool.tickEnded()
     }
 
+    func deadlineChanged(ofRoute number: Int, toNanoseconds deadline: UInt64) {
+        pools[number]?.deadlineChanged(toNanoseconds: deadline)
+    }
+
     func start(handler: any PushTransportHandler) {
         self.handler = handler
         for pool in pools.values { pool.start() }

@@ -29,7 +29,7 @@ struct HTTP1RouteMachine {
         case probing(failures: Int)
     }
 
-    private let limits: HTTP1Limits
+    private(set) var limits: HTTP1Limits
     private let backOff = BackOff()
     private var random: SplitMix
     private var state: State
@@ -62,6 +62,9 @@ struct HTTP1RouteMachine {
         if case .down(_, let probeAt) = state, !isClosing { due = min(due, probeAt) }
         return due
     }
+
+    /// A push may wait, and then its answer may take, as long as this from now on; those that wait keep their time.
+    mutating func deadlineChanged(toNanoseconds deadline: UInt64) { limits.deadlineNanoseconds = deadline }
 
     // MARK: Pushes
 

@@ -55,6 +55,9 @@ final class HTTP1RoutePool {
         if push == sent.count { sent.append(Sent(request: request)) } else { sent[push] = Sent(request: request) }
     }
 
+    /// A push may take as long as this from now on; those that wait keep their time.
+    func deadlineChanged(toNanoseconds deadline: UInt64) { machine.deadlineChanged(toNanoseconds: deadline) }
+
     /// The authorizer may have something new.
     func authorizationChanged() { authorization.mayHaveChanged() }
 
@@ -122,7 +125,7 @@ final class HTTP1RoutePool {
         var post = adapter.request(
             for: request, authorization: authorization.headerValue, destination: destination,
             nowSeconds: WallClock.nowMilliseconds() / 1_000)
-        post.timeoutNanoseconds = route.limits.deadlineNanoseconds
+        post.timeoutNanoseconds = machine.limits.deadlineNanoseconds
         post.needsNewConnection = sent[push]?.needsNewConnection ?? false
         owner.post(post) { [self] outcome in
             ended(push, outcome)

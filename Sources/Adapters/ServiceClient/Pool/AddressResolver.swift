@@ -1,25 +1,32 @@
 internal import EventLoop
 internal import Glibc
+internal import Synchronization
 
 /// Resolves names off the loop, one short-lived thread for each look-up, so that a slow resolver delays nothing else.
 ///
 /// Nothing is cached: APNs' names have other addresses each time, and asks senders to resolve again (Apple,
-/// "Establishing a connection to APNs"). How many look-ups run at once is bounded by the pools, which bound their
-/// attempts to connect.
+/// "Establishing a connection to APNs"). How many look-ups of known names run at once is bounded by the pools, which
+/// bound their attempts to connect; those of strangers' names are bounded by `LookUpTurns`.
 enum AddressResolver {
     /// The result of a look-up: addresses, or the reason of the failure.
     typealias Answer = Result<[SocketAddress], ServiceError>
 
+    private static let turns = Mutex(LookUpTurns())
+
     private final class Job: Sendable {
         let host: String
         let port: UInt16
+        let group: String?
         let completion: @Sendable (Answer) -> Void
 
-        init(host: String, port: UInt16, completion: @escaping @Sendable (Answer) -> Void) {
+        init(host: String, port: UInt16, group: String?, completion: @escaping @Sendable (Answer) -> Void) {
             self.host = host
             self.port = port
+            self.group = group
             self.completion = completion
         }
+
+        deinit { if let group { AddressResolver.turns.withLock { $0.ended(group) } } }
 
         func run() {
             do throws(EventLoopError) {
@@ -35,9 +42,16 @@ enum AddressResolver {
     /// - Parameters:
     ///   - host: a name or an address.
     ///   - port: becomes a part of the addresses.
-    ///   - completion: called once, on another thread.
-    static func resolve(host: String, port: UInt16, completion: @escaping @Sendable (Answer) -> Void) {
-        let context = Unmanaged.passRetained(Job(host: host, port: port, completion: completion))
+    ///   - group: whose look-ups are bounded together; nil for no bound.
+    ///   - completion: called once, on any thread.
+    static func resolve(
+        host: String, port: UInt16, group: String? = nil, completion: @escaping @Sendable (Answer) -> Void
+    ) {
+        if let group, !turns.withLock({ $0.begins(group) }) {
+            return completion(
+                .failure(ServiceError(.connectFailed, "too many names of unknown push services are being looked up")))
+        }
+        let context = Unmanaged.passRetained(Job(host: host, port: port, group: group, completion: completion))
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
@@ -52,5 +66,31 @@ enum AddressResolver {
             return completion(.failure(ServiceError(.systemFailed, "no thread for a name look-up: \(text)")))
         }
         pthread_detach(thread)
+    }
+}
+
+/// Which look-ups of strangers' names may run at once, each of which occupies a thread until its resolver gives up.
+struct LookUpTurns {
+    /// How many of one group may run.
+    static let ofGroupMaximum = 16
+    /// How many of all groups may run.
+    static let allMaximum = 64
+
+    private var countByGroup: [String: Int] = [:]
+    private var count = 0
+
+    /// Counts a look-up, if it may begin.
+    mutating func begins(_ group: String) -> Bool {
+        guard count < Self.allMaximum, countByGroup[group, default: 0] < Self.ofGroupMaximum else { return false }
+        count += 1
+        countByGroup[group, default: 0] += 1
+        return true
+    }
+
+    /// A look-up that began has ended.
+    mutating func ended(_ group: String) {
+        count -= 1
+        let left = countByGroup[group, default: 1] - 1
+        countByGroup[group] = left > 0 ? left : nil
     }
 }

@@ -18,6 +18,12 @@ extension EndpointPool {
         touch()
     }
 
+    /// A push may take as long as this from now on.
+    func deadlineChanged(toNanoseconds deadline: UInt64) {
+        pool.deadlineChanged(toNanoseconds: deadline)
+        touch()
+    }
+
     /// The transport closes: the pool takes no new pushes; pushes in flight may still be answered.
     func close() {
         perform(pool.close(nowNanoseconds: loop.nowNanoseconds))
@@ -50,7 +56,8 @@ extension EndpointPool {
         connections.append(connection)
         guard let here = owner.fromElsewhere else { return }
         let (host, port) = configuration.nextHop
-        AddressResolver.resolve(host: host, port: port) { [index] answer in
+        let group = configuration.proxy == nil ? configuration.lookUpGroup : nil
+        AddressResolver.resolve(host: host, port: port, group: group) { [index] answer in
             here.loop.submit { here.value.resolved(answer, pool: index, connection: number) }
         }
     }
@@ -111,7 +118,7 @@ extension EndpointPool {
     }
 
     /// The HTTP/2 error code CANCEL (RFC 9113, section 7).
-    private static let cancelCode: UInt32 = 8
+    static let cancelCode: UInt32 = 8
 
     private func end(_ push: Int, _ ending: PushEnding) {
         if let answer = answerAtDeadline {

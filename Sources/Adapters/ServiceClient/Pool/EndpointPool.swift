@@ -13,6 +13,11 @@ final class EndpointPool {
         var configuration = HTTP2Connection.Configuration()
         // Several addresses are tried within the pool's own limit for one connection.
         configuration.handshakeTimeoutSeconds = 7
+        // Answers are short, so whoever sends more means no good.
+        configuration.initialStreamWindowBytes = 65_535
+        configuration.connectionWindowBytes = 1 << 20
+        configuration.inputAllowance = InputAllowance(
+            burstBytes: 4 << 20, bytesPerSecond: 16_384, bytesPerStream: 131_072)
         return configuration
     }()
 

@@ -147,12 +147,17 @@ extension PooledConnection: HTTP2Handler {
         value: UnsafeBufferPointer<UInt8>
     ) {
         turn(to: stream)
-        current.add(name: name, value: value)
+        if current.add(name: name, value: value) { cut(stream, connection) }
     }
 
     func http2DataReceived(_ connection: HTTP2Connection, stream: Int32, bytes: UnsafeRawBufferPointer) {
         turn(to: stream)
-        current.add(body: bytes)
+        if current.add(body: bytes) { cut(stream, connection) }
+    }
+
+    /// Ends a stream whose answer is longer than any that a push service means: what has come of it counts.
+    private func cut(_ stream: Int32, _ connection: HTTP2Connection) {
+        connection.resetStream(stream, errorCode: EndpointPool.cancelCode)
     }
 
     func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32) {

@@ -144,7 +144,9 @@ final class EndpointAttempt: HTTP2Handler {
     ) { report?.answer?.add(name: name, value: value) }
 
     func http2DataReceived(_ connection: HTTP2Connection, stream: Int32, bytes: UnsafeRawBufferPointer) {
-        report?.answer?.add(body: bytes)
+        guard report?.answer?.add(body: bytes) == false, failure == nil else { return }
+        failure = "the answer is longer than \(EndpointAnswer.bodyBytesMaximum) bytes"
+        connection.close()
     }
 
     func http2StreamEnded(_ connection: HTTP2Connection, stream: Int32) {}

@@ -122,7 +122,12 @@ public struct EndpointAnswer: Sendable {
         }
     }
 
-    mutating func add(body bytes: UnsafeRawBufferPointer) {
-        body.append(contentsOf: bytes.prefix(Self.bodyBytesMaximum - body.count))
+    /// Takes a part of the body in.
+    ///
+    /// - Returns: whether there was room for all of it.
+    mutating func add(body bytes: UnsafeRawBufferPointer) -> Bool {
+        let room = Self.bodyBytesMaximum - body.count
+        body.append(contentsOf: bytes.prefix(room))
+        return bytes.count <= room
     }
 }

@@ -6,8 +6,12 @@ internal import Notifications
 ///
 /// Its memory is used again for the answer on the next stream.
 public struct PartialAnswer {
-    /// The most bytes of a body that are kept; the rest is dropped.
+    /// The most bytes of a body that are kept; with the next one, the answer counts as complete.
     public static let bodyBytesMaximum = 4_096
+    /// The most bytes of header fields, of informational answers too; with more, the request ends.
+    static let headBytesMaximum = 65_536
+    /// What a field costs beside its name and value (RFC 9113 section 6.5.2).
+    private static let fieldBytes = 32
 
     var stream: Int32 = 0
     /// The status of the last header block; 0 before the first.
@@ -16,6 +20,9 @@ public struct PartialAnswer {
     /// Why the push was refused, in a header field of Windows' push service, which sends no body.
     var explanation: String?
     var body: [UInt8] = []
+    private var headBytes = 0
+    /// Whether the rest of it is not wanted, because there is more than is kept.
+    private(set) var isCut = false
 
     /// Whether the final status is known; statuses below 200 announce it only.
     var hasFinalStatus: Bool { status >= 200 }
@@ -26,11 +33,28 @@ public struct PartialAnswer {
         status = 0
         retryAfterSeconds = nil
         explanation = nil
+        headBytes = 0
+        isCut = false
         if !body.isEmpty { body.removeAll(keepingCapacity: body.capacity <= Self.bodyBytesMaximum) }
     }
 
     /// Takes one header field in.
-    mutating func add(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+    ///
+    /// - Returns: whether the request has to end now, because this is more than is wanted.
+    mutating func add(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {
+        keep(name, value)
+        headBytes += name.count + value.count + Self.fieldBytes
+        return cuts(headBytes > Self.headBytesMaximum)
+    }
+
+    /// Ends it the first time that there is too much.
+    private mutating func cuts(_ isTooMuch: Bool) -> Bool {
+        guard isTooMuch, !isCut else { return false }
+        isCut = true
+        return true
+    }
+
+    private mutating func keep(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         // The first letters and the length tell apart what matters; nearly every field ends here.
         switch (name.count, name.first) {
         case (7, UInt8(ascii: ":")): status = Self.decimal(value, digitsMaximum: 3) ?? 0
@@ -50,10 +74,12 @@ public struct PartialAnswer {
     static let explanationField = "x-wns-error-description"
 
     /// Takes a part of the body in, as far as there is room.
-    mutating func add(body bytes: UnsafeRawBufferPointer) {
+    ///
+    /// - Returns: whether the request has to end now, because this is more than is wanted.
+    mutating func add(body bytes: UnsafeRawBufferPointer) -> Bool {
         let room = Self.bodyBytesMaximum - body.count
-        guard room > 0 else { return }
-        body.append(contentsOf: bytes.prefix(room))
+        if room > 0 { body.append(contentsOf: bytes.prefix(room)) }
+        return cuts(bytes.count > room)
     }
 
     /// The seconds until a date, which `retry-after` may hold in place of a number (RFC 9110 section 10.2.3); nil for

@@ -10,7 +10,7 @@ final class OriginRoutes {
     private struct Ways {
         let origin: WebPushOrigin
         let app: Int
-        let isKnown: Bool
+        var terms: OriginTerms
         let http2: Int
         var http1: Int?
     }
@@ -40,27 +40,38 @@ final class OriginRoutes {
     /// - Parameters:
     ///   - origin: the origin.
     ///   - app: the index of the app.
-    ///   - isKnown: whether it has the limits of known origins.
+    ///   - terms: its limits.
     ///   - place: its place.
     ///   - http2Missing: called on the loop when it did not negotiate HTTP/2.
     /// - Throws: `ServiceError` if the trust anchors cannot be read.
     func open(
-        _ origin: WebPushOrigin, app: Int, isKnown: Bool, place: Int, http2Missing: @escaping @Sendable () -> Void
+        _ origin: WebPushOrigin, app: Int, _ terms: OriginTerms, place: Int,
+        http2Missing: @escaping @Sendable () -> Void
     ) throws(ServiceError) {
         let host = origin.host
         var route = ServiceRoute(
             service: .webPush, app: configuration.apps[app].name, name: origin.audience.origin,
             endpoint: ServiceEndpoint(host: host, port: origin.port),
             extraTrustAnchorsFile: configuration.extraTrustAnchorsFile, authorizer: authorizer(origin, app),
-            limits: poolLimits(isKnown), proxy: configuration.proxy
+            limits: poolLimits(terms), proxy: configuration.proxy
         ) { authority in
             WebPushAdapter(authority: authority, host: host) { WallClock.nowMilliseconds() / 1_000 }
         }
         route.admitsAddress = configuration.admission(toHost: host, port: origin.port)
         route.http2Missing = http2Missing
+        if !terms.isKnown { route.lookUpGroup = route.app }
         let number = try http2.addRoute(route)
         placeOfHTTP2Route[number] = place
-        ways[place] = Ways(origin: origin, app: app, isKnown: isKnown, http2: number)
+        ways[place] = Ways(origin: origin, app: app, terms: terms, http2: number)
+    }
+
+    /// Gives an origin that has accepted a push as much time as any.
+    func prove(_ place: Int) {
+        guard let terms = ways[place]?.terms, !terms.hasFullTime else { return }
+        ways[place]?.terms.hasFullTime = true
+        let deadline = poolLimits(OriginTerms(isKnown: terms.isKnown, hasFullTime: true)).deadlineNanoseconds
+        if let route = ways[place]?.http2 { http2.changeDeadline(ofRoute: route, toNanoseconds: deadline) }
+        if let route = ways[place]?.http1 { http1.changeDeadline(ofRoute: route, toNanoseconds: deadline) }
     }
 
     /// Removes the ways to an origin, which has no push out.
@@ -81,10 +92,10 @@ final class OriginRoutes {
         guard let way = ways[place] else { return nil }
         if let route = way.http1 { return route }
         let host = way.origin.host
-        let pool = poolLimits(way.isKnown)
+        let pool = poolLimits(way.terms)
         var limits = HTTP1Limits()
         limits.concurrentRequestsMaximum =
-            way.isKnown ? Self.http1RequestsMaximum.known : Self.http1RequestsMaximum.unknown
+            way.terms.isKnown ? Self.http1RequestsMaximum.known : Self.http1RequestsMaximum.unknown
         limits.outstandingMaximum = pool.outstandingMaximum
         limits.deadlineNanoseconds = pool.deadlineNanoseconds
         let number = http1RouteCount
@@ -107,11 +118,23 @@ final class OriginRoutes {
         isHTTP1 ? placeOfHTTP1Route[route] : placeOfHTTP2Route[route]
     }
 
-    private func poolLimits(_ isKnown: Bool) -> PoolLimits {
-        isKnown ? configuration.knownLimits : configuration.unknownLimits
+    private func poolLimits(_ terms: OriginTerms) -> PoolLimits {
+        var limits = terms.isKnown ? configuration.knownLimits : configuration.unknownLimits
+        if !terms.hasFullTime {
+            limits.deadlineNanoseconds = min(limits.deadlineNanoseconds, configuration.unprovenDeadlineNanoseconds)
+        }
+        return limits
     }
 
     private func authorizer(_ origin: WebPushOrigin, _ app: Int) -> VAPIDAuthorizer {
         VAPIDAuthorizer(source: configuration.apps[app].tokens, audience: origin.audience)
     }
+}
+
+/// The limits that an origin has.
+struct OriginTerms {
+    /// Whether it has those of known origins.
+    var isKnown: Bool
+    /// Whether it has as much time as any: it is named, or has accepted a push.
+    var hasFullTime: Bool
 }

@@ -1,14 +1,18 @@
-/// The origins that an app's pushes go to now, and how each of them does: a value that gets the time as an argument.
+import Notifications
+
+/// The origins that the apps' pushes go to now, and which of them may have a place: a value that gets the time as an
+/// argument.
 ///
-/// An *origin* is a push service as one app uses it, so that neither services nor apps hold each other up.
+/// An *origin* is a push service as one app uses it, so that neither services nor apps hold each other up. A browser
+/// names it, so anybody can make up any number of them, which never answer and whose names never resolve.
 ///
-/// - Their number is bounded. A new origin takes the place of the one that was used least recently, among those with
-///   no push out; if there is none, its pushes end as not processed.
+/// - A *reserved* origin always gets a place: one whose host is known by its whole name, or by its suffix once it has
+///   accepted a push of the app. Their number is bounded by the configuration and by the services themselves.
+/// - All others share places, and are bounded by `OriginQuotas`. An origin that has not accepted anything is
+///   *unproven*, and has tighter bounds and less time. The origin that was used least recently makes room, among those
+///   that press the same bound and have no push out; if there is none, the pushes of the new one end as not processed.
 /// - An origin in trouble takes a few pushes at a time, as probes, and the rest end at once as not processed. It is in
 ///   trouble while the client cannot connect to it, or while it has answered nothing for `patienceNanoseconds`.
-/// - An app's route *leads nowhere* if one of its known origins cannot be reached, and none can. Other origins do not
-///   count: anybody may name one that does not exist. As no pushes come then, an unreachable origin is forgotten after
-///   `unreachableNanoseconds` without any, and the route leads somewhere again until pushes prove the opposite.
 struct OriginTable {
     /// What distinguishes two origins.
     struct Key: Hashable {
@@ -19,8 +23,12 @@ struct OriginTable {
     /// One origin.
     struct Origin {
         let key: Key
-        /// Whether an operator has named it, or it is one of the large browsers'.
-        let isKnown: Bool
+        /// What is known of its host.
+        let standing: PushHostRule.Standing
+        /// Whoever owns its host, as far as its name tells.
+        let owner: String
+        /// Whether it has accepted a push lately, now or in an earlier place.
+        var isProven: Bool
         /// How many pushes have not ended.
         var outstanding = 0
         /// Whether the client can connect to it; nil if that is not known.
@@ -30,6 +38,18 @@ struct OriginTable {
         /// Since when something has been out without any answer.
         var silentSinceNanoseconds: UInt64
         var usedNanoseconds: UInt64
+
+        /// Whether it has not accepted anything, and nobody named it.
+        var isUnproven: Bool { !isProven && standing != .named }
+
+        /// Whether its place is taken from nobody, and whether its troubles are those of the app.
+        var isReserved: Bool {
+            switch standing {
+            case .named: true
+            case .below: isProven
+            case .stranger: false
+            }
+        }
     }
 
     /// Where a push may go.
@@ -38,8 +58,8 @@ struct OriginTable {
         case found(Int)
         /// This origin, which is new; the place of a dropped one may have become free.
         case opened(Int, dropped: Int?)
-        /// Nowhere: every place has a push out.
-        case full
+        /// Nowhere: this bound is met, and all that press it have pushes out.
+        case full(OriginQuotas.Bound)
     }
 
     /// The pushes that an origin in trouble gets at the same time.
@@ -54,33 +74,48 @@ struct OriginTable {
     static let http1Nanoseconds: UInt64 = 3_600_000_000_000
 
     /// The origins by their places; nil for a free place.
-    private(set) var origins: [Origin?] = []
+    var origins: [Origin?] = []
     private var places: [Key: Int] = [:]
-    private let originsMaximum: Int
+    private let quotas: OriginQuotas
+    private var proven = ProvenOrigins()
+    /// How many pushes of each app are out to origins that have not accepted anything.
+    private var unprovenOutstanding: [Int: Int] = [:]
 
-    /// Creates a table of at least one place.
-    init(originsMaximum: Int) { self.originsMaximum = max(1, originsMaximum) }
+    /// Creates a table.
+    ///
+    /// - Parameter originsMaximum: how many origins that are not reserved have a place.
+    init(originsMaximum: Int) { quotas = OriginQuotas(originsMaximum: originsMaximum) }
+
+    // MARK: Places
 
     /// Finds or makes the origin of a push.
-    mutating func place(of key: Key, isKnown: Bool, nowNanoseconds: UInt64) -> Place {
+    mutating func place(of key: Key, _ standing: PushHostRule.Standing, nowNanoseconds: UInt64) -> Place {
         if let place = places[key] { return .found(place) }
+        let owner = OriginQuotas.owner(of: key.audience.host)
+        let origin = Origin(
+            key: key, standing: standing, owner: owner, isProven: proven.contains(key),
+            silentSinceNanoseconds: nowNanoseconds, usedNanoseconds: nowNanoseconds)
         var dropped: Int?
-        if places.count >= originsMaximum {
-            guard let oldest = leastRecentlyUsed() else { return .full }
+        if let bound = quotas.bound(metBy: origin, among: origins) {
+            guard let oldest = leastRecentlyUsed(pressing: bound, for: origin) else { return .full(bound) }
             drop(oldest)
             dropped = oldest
         }
         let place = origins.firstIndex { $0 == nil } ?? origins.count
         if place == origins.count { origins.append(nil) }
-        origins[place] = Origin(
-            key: key, isKnown: isKnown, silentSinceNanoseconds: nowNanoseconds, usedNanoseconds: nowNanoseconds)
+        origins[place] = origin
         places[key] = place
         return .opened(place, dropped: dropped)
     }
 
-    private func leastRecentlyUsed() -> Int? {
-        origins.indices.filter { origins[$0]?.outstanding == 0 }
-            .min { (origins[$0]?.usedNanoseconds ?? 0) < (origins[$1]?.usedNanoseconds ?? 0) }
+    /// The origin that makes room: of those that have not accepted anything, before the others.
+    private func leastRecentlyUsed(pressing bound: OriginQuotas.Bound, for origin: Origin) -> Int? {
+        func rank(_ place: Int) -> (Int, UInt64) {
+            (origins[place]?.isProven == true ? 1 : 0, origins[place]?.usedNanoseconds ?? 0)
+        }
+        return origins.indices.filter { place in
+            origins[place].map { $0.outstanding == 0 && OriginQuotas.counts($0, for: origin, bound) } ?? false
+        }.min { rank($0) < rank($1) }
     }
 
     /// Forgets an origin, which has no push out.
@@ -89,6 +124,8 @@ struct OriginTable {
         places[key] = nil
         origins[place] = nil
     }
+
+    // MARK: Pushes
 
     /// Counts a push, unless the origin is in trouble and has its probes.
     ///
@@ -101,11 +138,26 @@ struct OriginTable {
                 return "its push service does not answer"
             }
         }
+        if origin.isUnproven {
+            guard unprovenOutstanding[origin.key.app, default: 0] < OriginQuotas.unprovenPushesMaximum else {
+                return "too many pushes are out to push services that have not accepted any"
+            }
+            unprovenOutstanding[origin.key.app, default: 0] += 1
+        }
         if origin.outstanding == 0 { origin.silentSinceNanoseconds = nowNanoseconds }
         origin.outstanding += 1
         origin.usedNanoseconds = nowNanoseconds
         origins[place] = origin
         return nil
+    }
+
+    /// Whether the address is to blame for a push that was not processed: its origin is a stranger's, and cannot be
+    /// reached or has never accepted anything.
+    ///
+    /// A reserved origin is in trouble for a while, and the pushes wait for it without spending attempts.
+    func isToBlame(_ place: Int) -> Bool {
+        guard let origin = origins[place], !origin.isReserved else { return false }
+        return origin.isReachable == false || !origin.isProven
     }
 
     /// A push has ended; `isAnswered` says whether by an answer.
@@ -114,39 +166,19 @@ struct OriginTable {
         origins[place]?.outstanding -= 1
         origins[place]?.usedNanoseconds = nowNanoseconds
         if isAnswered { origins[place]?.silentSinceNanoseconds = nowNanoseconds }
+        guard let app = origins[place]?.key.app, origins[place]?.isUnproven == true else { return }
+        unprovenOutstanding[app, default: 0] -= 1
     }
 
-    // MARK: Reachability
-
-    /// Whether an origin gets its pushes over HTTP/1.1.
-    func usesHTTP1(_ place: Int, nowNanoseconds: UInt64) -> Bool {
-        origins[place].map { nowNanoseconds < $0.http1UntilNanoseconds } ?? false
-    }
-
-    /// A client has found out whether it can connect to an origin.
+    /// The origin has accepted a push.
     ///
-    /// - Parameters:
-    ///   - place: the origin.
-    ///   - isReachable: whether it can.
-    ///   - isHTTP1: whether it is the client for HTTP/1.1. Only the client that the origin needs has a say.
-    ///   - nowNanoseconds: the time.
-    mutating func reachabilityChanged(_ place: Int, isReachable: Bool, isHTTP1: Bool = false, nowNanoseconds: UInt64) {
-        if isReachable, !isHTTP1 { origins[place]?.http1UntilNanoseconds = 0 }
-        guard usesHTTP1(place, nowNanoseconds: nowNanoseconds) == isHTTP1 else { return }
-        origins[place]?.isReachable = isReachable
-    }
-
-    /// The origin did not negotiate HTTP/2, so pushes go to it over HTTP/1.1 for a while.
-    mutating func http2IsMissing(_ place: Int, nowNanoseconds: UInt64) {
-        origins[place]?.http1UntilNanoseconds = nowNanoseconds &+ Self.http1Nanoseconds
-        origins[place]?.isReachable = nil
-    }
-
-    /// Whether the route of an app leads somewhere; nil if that is not known.
-    func isReachable(app: Int) -> Bool? {
-        let states = origins.compactMap { $0 }.filter { $0.key.app == app }
-        if states.contains(where: { $0.isReachable == true }) { return true }
-        return states.contains { $0.isKnown && $0.isReachable == false } ? false : nil
+    /// - Returns: whether it was unproven before.
+    mutating func accepted(_ place: Int) -> Bool {
+        guard origins[place]?.isProven == false, let origin = origins[place] else { return false }
+        origins[place]?.isProven = true
+        proven.insert(origin.key)
+        if origin.standing != .named { unprovenOutstanding[origin.key.app, default: 0] -= origin.outstanding }
+        return true
     }
 
     // MARK: Time
@@ -162,5 +194,34 @@ struct OriginTable {
         }
         for place in idle { drop(place) }
         return idle
+    }
+}
+
+/// Which origins have accepted a push of an app lately, by hash values: some thousand bytes for each app that has any.
+private struct ProvenOrigins {
+    /// How many of an app are remembered; the first is forgotten for the next.
+    private static let originsMaximum = 1_024
+
+    private struct Book {
+        var members: Set<Int> = []
+        var ring: [Int] = []
+        var next = 0
+    }
+
+    private var books: [Int: Book] = [:]
+
+    func contains(_ key: OriginTable.Key) -> Bool { books[key.app]?.members.contains(key.hashValue) ?? false }
+
+    mutating func insert(_ key: OriginTable.Key) {
+        var book = books[key.app] ?? Book()
+        guard book.members.insert(key.hashValue).inserted else { return }
+        if book.ring.count < Self.originsMaximum {
+            book.ring.append(key.hashValue)
+        } else {
+            book.members.remove(book.ring[book.next])
+            book.ring[book.next] = key.hashValue
+            book.next = (book.next + 1) % Self.originsMaximum
+        }
+        books[key.app] = book
     }
 }

@@ -10,8 +10,8 @@ struct RecentOrigins {
         fileprivate let text: [UInt8]
         /// The origin.
         let origin: WebPushOrigin
-        /// Whether its host has the limits of known ones.
-        let isKnown: Bool
+        /// What is known of its host.
+        let standing: PushHostRule.Standing
         /// Whether pushes may go there.
         let isAllowed: Bool
     }
@@ -35,10 +35,10 @@ struct RecentOrigins {
 
     /// Keeps the origin of an endpoint, in place of the one that was added first.
     mutating func add(
-        _ origin: WebPushOrigin, of token: borrowing DeviceToken, isKnown: Bool, isAllowed: Bool
+        _ origin: WebPushOrigin, of token: borrowing DeviceToken, _ standing: PushHostRule.Standing, isAllowed: Bool
     ) -> Entry {
         let text = token.bytes.withUnsafeBufferPointer { Array($0[..<EndpointPath.range(in: $0).lowerBound]) }
-        let entry = Entry(text: text, origin: origin, isKnown: isKnown, isAllowed: isAllowed)
+        let entry = Entry(text: text, origin: origin, standing: standing, isAllowed: isAllowed)
         if entries.count < Self.entriesMaximum {
             entries.append(entry)
         } else {

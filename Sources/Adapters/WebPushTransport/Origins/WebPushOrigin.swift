@@ -25,7 +25,7 @@ struct WebPushOrigin {
 }
 
 /// Why a subscription cannot be used, as a service would answer it: status 400, or 410, with one of these words.
-public enum SubscriptionProblem: String, Sendable {
+public enum SubscriptionProblem: String, CaseIterable, Sendable {
     /// The device has no keys of a browser.
     case keysMissing = "SUBSCRIPTION_KEYS_MISSING"
     /// The public key is not on the curve, or the message is too long.
@@ -34,7 +34,6 @@ public enum SubscriptionProblem: String, Sendable {
     case endpointInvalid = "SUBSCRIPTION_ENDPOINT_INVALID"
     /// The host or the port is not allowed.
     case endpointRefused = "SUBSCRIPTION_ENDPOINT_REFUSED"
-
     /// Its `expirationTime` has passed (W3C Push API).
     case ended = "SUBSCRIPTION_ENDED"
 

@@ -11,15 +11,16 @@ internal import ServiceClient
 /// | Apple | `{"reason":"BadJwtToken"}` |
 /// | Microsoft | empty; header fields say more |
 ///
-/// A service that is not known may use any of these forms. An answer that says nothing more has an empty reason, and
-/// its status counts.
+/// Only words that a service documents are kept, so that nobody can make up any number of them. A service that is not
+/// known may use any of these forms to speak of the key or the token. All else that it says is dropped: then the reason
+/// is empty, and the status counts.
 struct WebPushAnswerParser {
     /// The longest reason of a service's own that is kept, in bytes.
     private static let wordBytesMaximum = 64
     /// Apple's words for a token that it does not take ("Sending web push notifications in web apps and browsers").
     private static let appleTokenReasons: Set<String> = ["BadJwtToken", "BadVapidPublicKey", "BadAuthorizationHeader"]
     /// autopush's number for any fault of a VAPID token.
-    private static let mozillaTokenNumber = 109
+    private static let mozillaTokenNumber: Int64 = 109
 
     private let parser = JSONParser(depthMaximum: 8, bytesMaximum: PartialAnswer.bodyBytesMaximum)
     private let vendor: WebPushVendor
@@ -41,7 +42,9 @@ struct WebPushAnswerParser {
         case .mozilla, .apple: answer.reason = parsed.flatMap(Self.reason(inJSON:)) ?? ""
         case .microsoft: break
         case .other:
-            answer.reason = parsed.flatMap(Self.reason(inJSON:)) ?? Self.reason(inSentence: body, status: status)
+            let word = parsed.flatMap(Self.reason(inJSON:))
+            let isAboutKey = word == WebPushReason.otherKey || word == WebPushReason.tokenRefused
+            answer.reason = isAboutKey ? word ?? "" : Self.reason(inSentence: body, status: status)
         }
         answer.explanation = ServiceExplanation.body(body, parsed, reason: answer.reason)
         if answer.reason.isEmpty, status == 401 { answer.reason = WebPushReason.tokenRefused }
@@ -50,11 +53,13 @@ struct WebPushAnswerParser {
 
     private static func reason(inJSON parsed: JSONValue) -> String? {
         if let number = parsed["errno"]?.int64 {
-            return number == mozillaTokenNumber ? WebPushReason.tokenRefused : "errno-\(number)"
+            if number == mozillaTokenNumber { return WebPushReason.tokenRefused }
+            return WebPushReason.mozillaNumbers.contains(number) ? WebPushReason.word(ofMozillaNumber: number) : nil
         }
-        guard let text = parsed["reason"]?.withUTF8({ word($0) }) else { return nil }
-        if text == "VapidPkHashMismatch" { return WebPushReason.otherKey }
-        return appleTokenReasons.contains(text) ? WebPushReason.tokenRefused : text
+        guard let word = parsed["reason"]?.string else { return nil }
+        if word == "VapidPkHashMismatch" { return WebPushReason.otherKey }
+        if appleTokenReasons.contains(word) { return WebPushReason.tokenRefused }
+        return APNsReason.ofBrowsers.first { $0 == word } ?? APNsReason.all.first { $0 == word }
     }
 
     /// Looks for what Google's sentences say of keys and tokens.
@@ -66,7 +71,7 @@ struct WebPushAnswerParser {
         return isAboutToken || status == 403 && text.contains("VAPID") ? WebPushReason.tokenRefused : ""
     }
 
-    /// The printable beginning of a service's own word.
+    /// The printable beginning of a service's own word, for the log.
     static func word(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: bytes.prefix(wordBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }, as: UTF8.self)
     }

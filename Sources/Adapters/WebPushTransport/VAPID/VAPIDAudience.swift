@@ -32,6 +32,13 @@ public struct VAPIDAudience: Sendable, Hashable, CustomStringConvertible {
         origin = scheme + host + (port == 443 ? "" : ":\(port)")
     }
 
+    /// The host, in small letters; an IPv6 address without its brackets.
+    var host: String {
+        let authority = origin.dropFirst("https://".count)
+        if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
+        return String(authority.prefix { $0 != ":" })
+    }
+
     /// The origin.
     public var description: String { origin }
 

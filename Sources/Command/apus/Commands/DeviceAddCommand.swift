@@ -1,3 +1,4 @@
+import Dispatcher
 import EventLoop
 import Notifications
 import PushCore
@@ -53,6 +54,9 @@ struct DeviceAddCommand: Command {
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
             if let problem = PlatformToken.problem(of: token, platform: platform, key: try registry.courierKey()) {
                 throw CommandFailure.usage("--token does not fit --platform: \(problem)")
+            }
+            if platform == .webPush, let problem = configuration.webPush.hosts.problem(ofEndpoint: token.bytes) {
+                throw CommandFailure.usage("the subscription is invalid: its endpoint is refused: \(problem)")
             }
             let device = Device(
                 deviceID: try invocation.string(Self.deviceID) ?? identifier(token, platform, app, registry),

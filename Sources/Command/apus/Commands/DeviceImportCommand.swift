@@ -1,5 +1,7 @@
+import Dispatcher
 import EventLoop
 import JSON
+import Notifications
 import PushCore
 
 /// `apus device import`.
@@ -51,9 +53,11 @@ struct DeviceImportCommand: Command {
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let start = MonotonicClock.nowNanoseconds()
         let result = try LineReader.withFile(invocation.operands.first ?? "-") { reader in
-            if invocation.has(Self.dryRun) { return try DeviceImport(reader: reader, courierKey: nil).run { _ in } }
+            if invocation.has(Self.dryRun) { return try DeviceImport(reader: reader).run { _ in } }
             return try DeviceRegistry.use(invocation, mode: .create, quotas: .unlimited) { registry, configuration in
-                let lines = DeviceImport(reader: reader, courierKey: try registry.courierKey())
+                var lines = DeviceImport(reader: reader)
+                lines.courierKey = try registry.courierKey()
+                lines.pushHosts = configuration.webPush.hosts
                 let result = try lines.run { try registry.register($0) }
                 DeviceRegistry.warnUnlessConfigured(result.apps, configuration)
                 return result
@@ -94,7 +98,9 @@ struct DeviceImport {
 
     let reader: LineReader
     /// The key of the registry's servers, which tells the tokens of `WEB` clients; nil if no registry is open.
-    let courierKey: CourierKey?
+    var courierKey: CourierKey?
+    /// To which hosts pushes to browsers go; nil to believe the lines.
+    var pushHosts: PushHostRule?
 
     /// Runs to the end of the lines.
     ///
@@ -138,7 +144,14 @@ struct DeviceImport {
             throw DeviceLineProblem("longer than \(LineReader.lineBytesMaximum) bytes")
         }
         let isBlank = bytes.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") || $0 == 9 }
-        return isBlank ? nil : try DeviceLine.parse(bytes, parser: parser, now: now, courierKey: courierKey)
+        guard !isBlank else { return nil }
+        let registration = try DeviceLine.parse(bytes, parser: parser, now: now, courierKey: courierKey)
+        if registration.device.platform == .webPush,
+            let problem = pushHosts?.problem(ofEndpoint: registration.device.token.bytes)
+        {
+            throw DeviceLineProblem("the endpoint of \"subscription\" is refused: \(problem)")
+        }
+        return registration
     }
 
     private func report(_ problem: DeviceLineProblem, line: Int, count: Int) {

@@ -53,6 +53,8 @@ struct SimulateCommand: Command {
               lose-answer   accepted and recorded, but no answer
               cut-answer    an answer without its end. "bytes" of the body [0]
               delay         a late answer. "ms" [1000]
+              endless-answer  an answer without an end. "of": "body" [body], or "information" (1xx)
+                            before any status; "status" [200]
               tcp-reset     TCP RST. "bytes": after so many bytes to the client [0]
               tcp-silence   no more data, with TCP still open. "bytes" [0, in the handshake]
               drip          a slow connection. "bytes" a millisecond [1]

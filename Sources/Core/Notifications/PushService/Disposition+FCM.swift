@@ -18,6 +18,16 @@ public enum FCMReason {
     public static let deviceQuotaExceeded = "DEVICE_QUOTA_EXCEEDED"
     /// The path names a project that Google does not know, or that this account does not reach.
     public static let projectUnknown = "PROJECT_UNKNOWN"
+
+    /// All of them, and the words of Google's front end: the codes of `google.rpc.Code` and the reasons of AIP-193 that
+    /// were seen.
+    public static let all = [
+        unregistered, senderMismatch, invalidArgument, invalidToken, thirdPartyAuthentication, quotaExceeded,
+        deviceQuotaExceeded, projectUnknown, "UNSPECIFIED_ERROR", "UNAVAILABLE", "INTERNAL", "NOT_FOUND",
+        "PERMISSION_DENIED", "UNAUTHENTICATED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "OUT_OF_RANGE", "ABORTED",
+        "ALREADY_EXISTS", "CANCELLED", "DEADLINE_EXCEEDED", "DATA_LOSS", "UNIMPLEMENTED", "UNKNOWN",
+        "SERVICE_DISABLED", "ACCESS_TOKEN_EXPIRED", "IAM_PERMISSION_DENIED", "RATE_LIMIT_EXCEEDED",
+    ]
 }
 
 extension Disposition {

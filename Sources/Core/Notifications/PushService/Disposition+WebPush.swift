@@ -8,6 +8,14 @@ public enum WebPushReason {
     public static let tokenRefused = "VAPID_TOKEN_REFUSED"
     /// The subscription is gone, but it was registered only just now.
     public static let goneSoon = "GONE_TOO_SOON"
+
+    /// The numbers by which Mozilla's service tells faults apart (autopush-rs, `autoendpoint/src/error.rs`).
+    public static let mozillaNumbers: Set<Int64> = [
+        102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 201, 202, 901, 902, 903, 904, 905, 999,
+    ]
+
+    /// The word for a number of Mozilla's service.
+    public static func word(ofMozillaNumber number: Int64) -> String { "errno-\(number)" }
 }
 
 extension Disposition {

@@ -14,6 +14,8 @@ public enum Disposition: Hashable, Sendable {
         case unreachable
         /// A slow app has too many deliveries already; the push consumes no attempt.
         case congested
+        /// The address is a stranger's, and leads nowhere.
+        case addressUnreachable = "address-unreachable"
         /// The app's credentials are refused for this address, and accepted for others.
         case addressRefused = "address-refused"
         /// The app's key is not accepted; no attempt is spent.
@@ -30,15 +32,17 @@ public enum Disposition: Hashable, Sendable {
         /// Whether the wait counts against the attempts: it does not where the push itself is not to blame.
         public var consumesAttempt: Bool {
             switch self {
-            case .throttled, .serverError, .serviceUnavailable, .providerTokenUpdates, .unanswered, .addressRefused:
+            case .throttled, .serverError, .serviceUnavailable, .providerTokenUpdates, .unanswered, .addressRefused,
+                .addressUnreachable:
                 true
-
             case .keyRejected, .suspectConfiguration, .quotaExceeded, .unreachable, .congested, .paused: false
             }
         }
 
         /// Whether the push service failed for now, apart from the app's key and tokens.
-        public var blamesService: Bool { consumesAttempt || self == .quotaExceeded }
+        public var blamesService: Bool {
+            (consumesAttempt || self == .quotaExceeded) && self != .addressUnreachable
+        }
 
         /// Whether only the way to the push service or an operator is to blame, so that the wait does not count as age
         /// either.
@@ -77,6 +81,7 @@ extension Disposition {
     public init(_ outcome: PushOutcome, of service: PushService) {
         switch (outcome, service) {
         case (.notProcessed, _): self = .resend
+        case (.unreachable, _): self = .retry(.addressUnreachable, afterSeconds: nil)
         case (.ambiguous, _): self = .resendPossibleDuplicate
         case (.answered(let answer), .apns), (.answered(let answer), .courier): self.init(ofAPNs: answer)
         case (.answered(let answer), .fcm): self.init(ofFCM: answer)

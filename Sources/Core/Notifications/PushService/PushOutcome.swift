@@ -1,10 +1,14 @@
-/// The three ways in which an attempt ends; they are never lumped together.
+/// The ways in which an attempt ends; they are never lumped together.
 public enum PushOutcome: Hashable, Sendable {
     /// The push service answered.
     case answered(PushAnswer)
     /// The request was certainly not processed: never written, refused, or above GOAWAY's last stream. Resending it
     /// cannot make a duplicate.
     case notProcessed(String)
+    /// The same, and its address is to blame: its host is a stranger's, which cannot be reached.
+    ///
+    /// Sending it again spends attempts, for anybody can make up such a host.
+    case unreachable(String)
     /// The outcome is unknown: the deadline passed or the connection was lost after the request was written.
     ///
     /// Resending it may make a duplicate, so it keeps its `apns-id`.

@@ -97,7 +97,8 @@ public struct RetryPolicy: Hashable, Sendable {
         // What was seen of the credentials or the token says how long the push waits.
         case .keyRejected where retryAfterSeconds != nil, .suspectConfiguration where retryAfterSeconds != nil: break
         case .keyRejected, .suspectConfiguration: least = max(least, Self.suspensionDelayMilliseconds)
-        case .addressRefused, .throttled, .serviceUnavailable, .quotaExceeded, .providerTokenUpdates, .unanswered,
+        case .addressRefused, .addressUnreachable, .throttled, .serviceUnavailable, .quotaExceeded,
+            .providerTokenUpdates, .unanswered,
             .unreachable,
             .congested, .paused:
             break

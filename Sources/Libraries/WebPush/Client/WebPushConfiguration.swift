@@ -1,5 +1,6 @@
 internal import ConnectionPool
 internal import Crypto
+internal import Notifications
 internal import PushLibrary
 internal import ServiceClient
 internal import WebPushTransport
@@ -53,8 +54,8 @@ public struct WebPushConfiguration: Sendable {
         }
         var configuration = WebPushTransport.WebPushConfiguration(
             apps: [.init(name: name, tokens: VAPIDTokenSource(key: key.key, subject: subject))])
-        configuration.refusesUnknownHosts = allowsOnlyLargeServices
-        configuration.trustedHosts = trustedHosts
+        configuration.hosts.refusesUnknownHosts = allowsOnlyLargeServices
+        configuration.hosts.trustedHosts = Array(trustedHosts)
         configuration.knownLimits = settings.limits(
             configuration.knownLimits, connectionsMaximum: connectionsMaximum)
         configuration.unknownLimits = settings.limits(configuration.unknownLimits)

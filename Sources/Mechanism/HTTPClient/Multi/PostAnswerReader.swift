@@ -2,7 +2,11 @@
 struct PostAnswerReader {
     /// The names of the fields to keep, in lower case; further ones are not kept.
     private let keptNames: Set<String>
+    /// The most bytes of heads, of informational answers too.
+    static let headBytesMaximum = 65_536
+
     private var answer = PostAnswer()
+    private var headBytes = 0
     private var hasFinalHead = false
     /// Whether the body is longer than what is kept.
     private(set) var isOverlong = false
@@ -13,7 +17,16 @@ struct PostAnswerReader {
     var finalAnswer: PostAnswer? { hasFinalHead ? answer : nil }
 
     /// Takes a line of a head: a status line, a field, or the empty line at the end.
-    mutating func take(line: some Collection<UInt8>) {
+    ///
+    /// - Returns: whether more is wanted.
+    mutating func take(line: some Collection<UInt8>) -> Bool {
+        headBytes += line.count
+        guard headBytes <= Self.headBytesMaximum else { return false }
+        keep(line: line)
+        return true
+    }
+
+    private mutating func keep(line: some Collection<UInt8>) {
         let text = line.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed()
         guard !text.isEmpty else {
             hasFinalHead = answer.status >= 200

@@ -143,8 +143,7 @@ final class PostTransfer {
     }
 
     private func takeHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        reader.take(line: UnsafeRawBufferPointer(start: bytes, count: count))
-        return count
+        reader.take(line: UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
     }
 
     private func takeBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {

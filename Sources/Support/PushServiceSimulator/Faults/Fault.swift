@@ -12,6 +12,14 @@ public enum Fault: Hashable, Sendable {
         case upTo(Int32)
     }
 
+    /// What never ends in an answer.
+    public enum Endless: String, Hashable, Sendable {
+        /// The body, after the final status.
+        case body
+        /// Informational answers: the final status never comes.
+        case information
+    }
+
     // The faults of a request.
 
     /// GOAWAY, with the service's reason as debug data if there is one; streams above the last one are dropped.
@@ -32,6 +40,8 @@ public enum Fault: Hashable, Sendable {
     case cutAnswer(afterBytes: Int)
     /// The right answer, so much later.
     case delay(milliseconds: Int)
+    /// An answer that never ends: with this status and a body, or informational answers before any final one.
+    case endless(Endless, status: Int)
 
     // The faults of a connection.
 

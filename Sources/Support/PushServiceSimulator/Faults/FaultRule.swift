@@ -40,6 +40,7 @@ struct FaultRule: Hashable, Sendable {
 /// | `silence`, `lose-answer` | |
 /// | `cut-answer` | `bytes` (0): after so many of the body |
 /// | `delay` | `ms` |
+/// | `endless-answer` | `of`: `body` (default) or `information`; `status` (200, and 103) |
 /// | `tcp-reset`, `tcp-silence` | `bytes` (0): after so many to the client |
 /// | `drip` | `bytes` (1) a millisecond |
 /// | `idle-end` | `ms` (1000) without a byte |
@@ -52,7 +53,7 @@ extension FaultRule {
     private static let memberNames: Set<String> = [
         "fault", "last", "error", "reason", "streams", "back_ms", "status", "body", "timestamp", "retry_after",
         "content_type", "header_bytes", "body_bytes", "ms", "bytes", "add", "every_ms", "connection", "after", "token",
-        "on", "probability", "times",
+        "on", "probability", "times", "of",
     ]
     private static let sizeBytesMaximum: Int64 = 1 << 24
 
@@ -108,6 +109,12 @@ extension FaultRule {
         case "lose-answer": return .loseAnswer
         case "cut-answer": return .cutAnswer(afterBytes: try bytes(object, 0))
         case "delay": return .delay(milliseconds: Int(try integer(object, "ms", 0...3_600_000) ?? 1_000))
+        case "endless-answer":
+            guard let part = Fault.Endless(rawValue: object["of"]?.string ?? "body") else {
+                throw invalid("\"of\" has to be body or information")
+            }
+            let status = try integer(object, "status", 100...599) ?? (part == .body ? 200 : 103)
+            return .endless(part, status: Int(status))
         case "tcp-reset": return .wire(.reset(afterBytes: try bytes(object, 0)))
         case "tcp-silence": return .wire(.silence(afterBytes: try bytes(object, 0)))
         case "drip": return .wire(.drip(bytesPerMillisecond: max(1, try bytes(object, 1))))

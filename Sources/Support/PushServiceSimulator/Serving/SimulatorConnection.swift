@@ -157,6 +157,34 @@ public final class SimulatorConnection {
         handler?.record(answer, to: request)
     }
 
+    /// Begins an answer that never ends; it stops when the client ends the stream or the connection.
+    func giveWithoutEnd(_ part: Fault.Endless, status: Int, to request: RequestState) {
+        var headers = HeaderBlock()
+        headers.add(":status", value: String(status))
+        guard let connection, !request.isAnswered else { return }
+        request.isAnswered = true
+        switch part {
+        case .body:
+            let bytes = [UInt8](repeating: UInt8(ascii: "z"), count: Self.endlessBytes)
+            try? connection.submitEndlessResponse(stream: request.stream, headers, repeating: bytes)
+        case .information: inform(request.stream, generation: request.generation, request)
+        }
+    }
+
+    /// As much of an endless answer as is sent at a time.
+    private static let endlessBytes = 16_384
+
+    private func inform(_ stream: Int32, generation: Int, _ request: RequestState) {
+        guard let connection, request.stream == stream, request.generation == generation else { return }
+        var headers = HeaderBlock()
+        headers.add(":status", value: "103")
+        headers.add("link", value: String(repeating: "x", count: Self.endlessBytes / 4))
+        do { try connection.submitInformation(stream: stream, headers) } catch { return }
+        server.loop.schedule(afterNanoseconds: 1_000_000) { [weak self] in
+            self?.inform(stream, generation: generation, request)
+        }
+    }
+
     /// Closes the connection in good order.
     func close() { connection?.close() }
 

@@ -58,6 +58,9 @@ extension SimulatorServer {
         case .silence:
             counts.silent += 1
             return true
+        case .endless(let part, let status):
+            connection.giveWithoutEnd(part, status: status, to: request)
+            return true
         case .loseAnswer: request.losesAnswer = true
         case .cutAnswer(let bytes): request.answerBytesMaximum = bytes
         case .delay(let milliseconds): request.extraDelayNanoseconds = UInt64(milliseconds) * 1_000_000

@@ -8,6 +8,9 @@ public final class ConnectProxy: Sendable {
         case tunnel(authorization: String?)
         /// Connects to this port of the machine, under any name of the target.
         case tunnelTo(port: UInt16)
+        /// Connects to the port of this machine that belongs to the end of the target's host, and never answers for any
+        /// other host.
+        case tunnelByHost([String: UInt16])
         /// Writes these bytes in answer to every request, and closes.
         case answer(String)
         /// Never answers.

@@ -80,6 +80,11 @@ final class ConnectProxyLink {
             guard let port = target.split(separator: ":").last.flatMap({ UInt16($0) }) else { return end() }
             connect(to: port)
         case .tunnelTo(let port): connect(to: port)
+        case .tunnelByHost(let ports):
+            let target = text.split(separator: " ").dropFirst().first ?? ""
+            let host = target[..<(target.lastIndex(of: ":") ?? target.endIndex)]
+            guard let port = ports.first(where: { host.hasSuffix($0.key) })?.value else { return }
+            connect(to: port)
         case .answer(let bytes): finish(bytes)
         case .hang: return
         case .close: end()

@@ -25,7 +25,8 @@ extension ConfigurationKey {
         summary: "Further hosts of push services with the full number of connections.",
         details: """
             Those of Google, Mozilla, Apple and Microsoft are known. A host that begins with a dot stands for all \
-            names that end so. Unknown hosts get one connection each.
+            names that end so. Known hosts always have their connections. Unknown ones share a bounded number of \
+            places, with one connection each.
             """)
     static let webPushOnlyKnownHosts = ConfigurationKey(
         section: "webpush", name: "only_known_hosts", kind: .boolean, standard: .boolean(false),
@@ -42,7 +43,7 @@ extension ConfigurationKey {
     static let webPushProxy = ConfigurationKey(
         section: "webpush", name: "proxy", kind: .string, standard: .string(""), isSecret: true,
         summary: "An HTTP proxy on the way to push services of browsers.",
-        details: "As that of [app.apns]. It has to refuse private addresses, because it looks up the names.")
+        details: "As that of [app.apns]. It has to refuse names of private addresses, because it looks names up.")
     static let webPushCAFile = ConfigurationKey(
         section: "webpush", name: "ca_file", kind: .string, standard: .string(""),
         summary: "A PEM file with an extra trust anchor, for the simulator.",

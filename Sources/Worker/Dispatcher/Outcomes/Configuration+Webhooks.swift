@@ -1,10 +1,9 @@
 import ChangeQueue
 import Essentials
 import EventLoop
-import Glibc
 import HTTPClient
+import Notifications
 import PushCore
-import WebPushTransport
 public import Webhooks
 
 extension Configuration {
@@ -55,10 +54,12 @@ extension Configuration.Webhook {
     /// Why nothing can be posted to an address that the URL itself names; nil if something can.
     func refusal(of address: PostAddress) -> String? {
         let host = address.destination.host
-        guard let bytes = Self.addressBytes(host), let admits = admitsAddress(address), !admits(bytes) else {
-            return nil
+        guard let admits = admitsAddress(address) else { return nil }
+        return switch LiteralHost(host) {
+        case .name: nil
+        case .address(let bytes): admits(bytes) ? nil : "\(host) is not a public address"
+        case .malformed: "\(host) is neither a name nor an address"
         }
-        return "\(host) is not a public address"
     }
 
     private static let loopback = [([127, 0, 0, 0], 8), ([UInt8](repeating: 0, count: 15) + [1], 128)].compactMap {
@@ -67,13 +68,5 @@ extension Configuration.Webhook {
 
     private static func isLoopback(_ address: PostAddress) -> Bool {
         HostPort(host: address.destination.host, port: address.destination.port).isLoopback
-    }
-
-    /// The bytes of an address; nil for a name.
-    private static func addressBytes(_ host: String) -> [UInt8]? {
-        var four = in_addr()
-        if inet_pton(AF_INET, host, &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
-        var sixteen = in6_addr()
-        return inet_pton(AF_INET6, host, &sixteen) == 1 ? withUnsafeBytes(of: sixteen) { Array($0) } : nil
     }
 }

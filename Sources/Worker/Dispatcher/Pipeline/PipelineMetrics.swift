@@ -145,12 +145,9 @@ final class PipelineMetrics {
 
     private func deadLetterCounter(_ reason: String) -> Counter {
         if let counter = deadLetters[reason] { return counter }
-        // Reasons come from a fixed set of our own and from services' answers; a server that invents them must not fill
-        // the memory with series.
-        let label = deadLetters.count < 100 ? reason : "other"
         let counter = registry.counter(
             "apus_dead_letters_total", help: "Messages that reached the dead letters, by reason.",
-            labels: [.init("reason", label)])
+            labels: [.init("reason", DeadLetterLabel.label(of: reason))])
         if deadLetters.count < 100 { deadLetters[reason] = counter }
         return counter
     }

@@ -22,7 +22,8 @@ extension Configuration {
             apps: apps.map { app in
                 RegistryAPIApp(
                     name: app.name, bundleID: app.bundleID, identityPoolIDs: app.identityPools,
-                    applicationServerKeys: [app.webPush?.applicationServerKey].compactMap(\.self))
+                    applicationServerKeys: [app.webPush?.applicationServerKey].compactMap(\.self),
+                    pushHosts: webPush.hosts)
             },
             accessKeys: registryAPI.accessKeys.map { key in
                 AccessKey(

@@ -1,5 +1,6 @@
 import ConnectionPool
 import Crypto
+public import Notifications
 public import ServiceClient
 public import WebPushTransport
 
@@ -18,9 +19,7 @@ extension Configuration {
         }
         guard !members.isEmpty else { return nil }
         var client = WebPushConfiguration(apps: members)
-        client.knownHosts += webPush.knownHosts
-        client.refusesUnknownHosts = webPush.onlyKnownHosts
-        client.trustedHosts = Set(webPush.trustedHosts)
+        client.hosts = webPush.hosts
         client.encryptionThreads = webPush.encryptionThreads
         client.extraTrustAnchorsFile = webPush.caFile
         client.proxy = try webPush.proxy.map { (url) throws(ServiceError) in try HTTPProxy(url: url.revealed) }
@@ -59,6 +58,17 @@ extension Configuration {
             throw ServiceError(.routeInvalid, "no app has [app.webpush]")
         }
         return try await WebPushProbe.check(endpoint, client)
+    }
+}
+
+extension Configuration.WebPush {
+    /// To which hosts pushes go, and which of them a registration may name.
+    public var hosts: PushHostRule {
+        var hosts = PushHostRule()
+        hosts.knownHosts += knownHosts
+        hosts.refusesUnknownHosts = onlyKnownHosts
+        hosts.trustedHosts = trustedHosts
+        return hosts
     }
 }
 

@@ -28,15 +28,29 @@ final class BrowserService: Sendable {
     let deliveries: Watched<[Delivery]>
     let trustAnchorsFile: String
 
-    /// Starts it; `status` decides about the request to a path.
-    init(answer: @escaping @Sendable (String) -> (status: Int, body: String) = { _ in (201, "") }) async throws {
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - hostNames: further names in its certificate.
+    ///   - faults: its faults, a line each; their tokens are paths.
+    ///   - answer: decides about the request to a path.
+    /// - Throws: if there is no port, no thread or no certificate.
+    init(
+        hostNames: [String] = [], faults: String = "",
+        answer: @escaping @Sendable (String) -> (status: Int, body: String) = { _ in (201, "") }
+    ) async throws {
         let recipient = try RecipientKeyPair.generate()
         let deliveries = Watched<[Delivery]>([])
         let traits = ServiceTraits(
             headerNames: HeaderNames(Self.fieldNames), bodyBytesMaximum: 4_097, goAwayDebugData: { Array($0.utf8) })
-        loops = try await SimulatorLoops(
-            ServingConfiguration(maxConcurrentStreams: 100), traits: traits, name: "browser"
-        ) {
+        var configuration = ServingConfiguration(maxConcurrentStreams: 100)
+        configuration.hostNames = hostNames
+        configuration.faults = try SimulatorFaults(
+            parsing: Array(faults.utf8),
+            as: FaultSyntax(furtherTriggers: [:], lowercasesTokens: false) { status, _, _ in
+                FaultyAnswer(status: status ?? 500)
+            })
+        loops = try await SimulatorLoops(configuration, traits: traits, name: "browser") {
             Service(server: $0, recipient: recipient, deliveries: deliveries, answer: answer)
         }
         self.recipient = recipient
@@ -79,7 +93,10 @@ final class BrowserService: Sendable {
         func makeHandler() -> any RequestHandler { self }
 
         func requestCompleted(_ request: RequestState, on connection: SimulatorConnection) {
-            server.answer(0, to: request, on: connection)
+            let path = request.fields[1].map { Array($0) } ?? []
+            if !server.befall(request, on: connection, token: { path }) {
+                server.answer(0, to: request, on: connection)
+            }
         }
 
         func give(_ number: Int, to request: RequestState, on connection: SimulatorConnection) {

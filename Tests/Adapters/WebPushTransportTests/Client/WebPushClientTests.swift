@@ -21,7 +21,7 @@ struct WebPushClientTests {
         let tokens = VAPIDTokenSource(
             key: VAPIDKey(try ES256PrivateKey.generate()), subject: try VAPIDSubject("mailto:push@example.com"))
         var configuration = WebPushConfiguration(apps: [.init(name: "shop", tokens: tokens)])
-        configuration.trustedHosts = ["localhost", "127.0.0.1"]
+        configuration.hosts.trustedHosts = ["localhost", "127.0.0.1"]
         configuration.extraTrustAnchorsFile = service.trustAnchorsFile
         configuration.encryptionThreads = threads
         configuration.knownLimits.deadlineNanoseconds = 60_000_000_000
@@ -144,7 +144,10 @@ struct WebPushClientTests {
     @Test("A name that leads to this machine is not connected to, unless it is trusted")
     func privateAddress() async throws {
         let service = try await BrowserService()
-        let (client, collector) = try Self.client(service) { $0.trustedHosts = [] }
+        let (client, collector) = try Self.client(service) {
+            $0.hosts.trustedHosts = []
+            $0.hosts.knownHosts.append("localhost")
+        }
         let token = try #require(try service.token("/push"))
         let usual = DeviceToken(text: Array("https://localhost/push".utf8), details: token.details)
         client.send([try Self.request(1, usual)])

@@ -1,3 +1,4 @@
+import Crypto
 import Dispatcher
 import FCMSimulator
 import Foundation
@@ -35,15 +36,17 @@ struct MetricsDocumentTests {
         _ = try SQLiteRegistry.open(path: "\(fixture.folder.path)/registry.db", mode: .create)
         let account = try ServiceAccountKey(projectID: "chat-4711")
         try fixture.folder.write("account.json", account.credentialsJSON(tokenURI: "https://localhost/token"))
-        let fcm =
-            "[app.fcm]\nservice_account_file = \"account.json\"\n"
+        try fixture.folder.write("vapid.pem", ES256PrivateKey.generate().pem)
+        let others =
+            "[app.webpush]\nkey_file = \"vapid.pem\"\nsubject = \"mailto:push@example.com\"\n"
+            + "[app.fcm]\nservice_account_file = \"account.json\"\n"
             + "[app.adm]\nclient_id = \"client\"\nclient_secret = \"secret\"\n"
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: "1.2.3")
         let sections = "[registry]\nlisten = \"127.0.0.1:0\"\n[log]\nlevel = \"error\"\n"
         // Never started: it connects to nothing.
         let host = try WorkerHost(
-            fixture.load(sections + ConfigurationFixture.app + fcm), version: "1.2.3", metrics: metrics)
+            fixture.load(sections + ConfigurationFixture.app + others), version: "1.2.3", metrics: metrics)
         // Those of `apus webhooks`.
         _ = WebhookMetrics(metrics, app: "chat")
         let counting = try AnalyticsHost(

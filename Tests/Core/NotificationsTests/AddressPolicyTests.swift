@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import WebPushTransport
+@testable import Notifications
 
 @Suite("Addresses that pushes may go to")
 struct AddressPolicyTests {

@@ -1,5 +1,3 @@
-internal import Essentials
-
 /// Decides to which addresses pushes may go: a client of the registry chooses the endpoint, and must not reach what
 /// lies behind the firewall by it.
 ///
