@@ -6,6 +6,7 @@ import { test } from "node:test";
 const web = new URL("../../Sources/C/COperatorPage/web/", import.meta.url);
 const { age, bytes, count, counted, dateHour, dateTime, dateUTC, duration, localText, millisecondsOf, parseJSON,
     percent, prettyJSON, rate, share, shortCount } = await import(new URL("format.js", web));
+const { connectionSums, shownApps } = await import(new URL("apps.js", web));
 const { added, countWords, timelineOf } = await import(new URL("campaigns.js", web));
 const { formatQuery, formatRoute, parseRoute } = await import(new URL("route.js", web));
 const { BACK_OFF_SECONDS_MAXIMUM, PollSchedule } = await import(new URL("poll.js", web));
@@ -210,6 +211,38 @@ test("What needs a person is told once for all workers that have it", () => {
         "All apps are paused: update (by mei).", "The app chat is paused.",
         "c has stopped reporting: it ended, or cannot reach the registry.", "1 dead letter not collected yet.",
     ]);
+});
+
+test("Apps with the same trouble are one finding, which names a few of them", () => {
+    const failing = (name, reason) => ({ name, state: "failing", reasons: [{ worker: "a", reason }] });
+    const apps = [...Array(256).keys()].map((index) => failing(`app-${index}`, "APNs cannot be reached"));
+    const workers = [{ id: "a", kind: "worker", state: "ready" }];
+    const found = findings({ workers, apps: [failing("x", "slow"), ...apps] });
+    assert.deepEqual(found.map(({ text }) => text),
+        ["App x: slow", "Apps app-0, app-1, app-2, 253 more: APNs cannot be reached"]);
+});
+
+test("Of many apps the first are shown, or those that a filter finds by name, state and reason", () => {
+    const apps = [...Array(256).keys()].map((index) => ({
+        name: `app-${index}`, state: index < 3 ? "failing" : "ok",
+        reasons: index < 3 ? [{ reason: "APNs does not accept its credentials" }] : [], paused: index === 7,
+    }));
+    const names = (options) => shownApps(apps, options).shown.map(({ name }) => name);
+    assert.equal(names().length, 50);
+    assert.equal(shownApps(apps).leftOut, 206);
+    assert.equal(names({ isWhole: true }).length, 256);
+    assert.deepEqual(names({ filter: "APP-25", isWhole: false }),
+        ["app-25", "app-250", "app-251", "app-252", "app-253", "app-254", "app-255"]);
+    assert.deepEqual(names({ filter: " failing  credentials " }), ["app-0", "app-1", "app-2"]);
+    assert.deepEqual(names({ filter: "paused" }), ["app-7"]);
+    assert.deepEqual(shownApps([], { filter: "x" }), { shown: [], leftOut: 0 });
+});
+
+test("The connections of many apps are told together", () => {
+    const connections = [...Array(256).keys()].map((index) => ({ app: `${index}`, open: 2, streamsInUse: 1 }));
+    assert.deepEqual(connectionSums(connections.slice(0, 4)), connections.slice(0, 4));
+    assert.deepEqual(connectionSums(connections), [{ app: "256 apps", open: 512, streamsInUse: 256 }]);
+    assert.deepEqual(connectionSums(undefined), []);
 });
 
 test("Nothing needs a person while a worker is ready, and something does without one", () => {

@@ -30,7 +30,9 @@ def stopped_api(stage, _):
 @contextmanager
 def forged_ledger(stage, prometheus):
     """A worker's metrics with three pushes unaccounted for: the defect itself cannot be provoked."""
-    forger = Forger(stage.admin_port, r'(apus_pushes_unaccounted\{app="chat",service="apns"\}) 0', r"\1 3")
+    forger = Forger(
+        stage.admin_port, "# HELP apus_push_duration_seconds ",
+        '# TYPE apus_pushes_unaccounted gauge\napus_pushes_unaccounted{app="chat",service="apns"} 3\n\\g<0>')
     prometheus.watch([stage.admin_port, stage.api_admin_port, forger.port])
     yield
     prometheus.watch([stage.admin_port, stage.api_admin_port])

@@ -80,15 +80,14 @@ extension AccessTokenSource {
     ///
     /// - Parameters:
     ///   - credentials: the app's credentials.
-    ///   - name: the name of its thread.
-    ///   - clock: as for `init(name:clock:ended:fetch:)`.
+    ///   - clock: as for `init(clock:ended:fetch:)`.
     ///   - ended: takes the outcome of each fetch, for metrics and logs.
     /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
     public convenience init(
-        credentials: ADMCredentials, name: String,
+        credentials: ADMCredentials,
         clock: @escaping @Sendable () -> MonotonicTime = AccessTokenSource.systemClock,
         ended: @escaping @Sendable (AccessTokenOutcome) -> Void = { _ in }
     ) throws(ServiceError) {
-        try self.init(name: name, clock: clock, ended: ended) { credentials.fetch() }
+        try self.init(clock: clock, ended: ended) { credentials.fetch() }
     }
 }

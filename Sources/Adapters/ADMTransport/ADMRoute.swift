@@ -47,7 +47,8 @@ public struct ADMRoute: Sendable {
         let replaced = metrics.counter(
             "apus_push_registrations_replaced_total",
             help: "Answers with another registration ID than the one that the push was sent to.",
-            labels: [.init("app", app), .init("service", PushService.adm.rawValue)])
+            labels: [.init("app", app), .init("service", PushService.adm.rawValue)],
+            appears: .onceUsed)
         return HTTP1Route(
             service: .adm, app: app, name: "adm", endpoint: endpoint, extraTrustAnchorsFile: extraTrustAnchorsFile,
             authorizer: tokenSource, limits: limits, proxy: proxy,

@@ -48,6 +48,8 @@ final class APNsAdapter: ServiceAdapter {
 
     func reason(inGoAway debugData: [UInt8]) -> String { parser.reason(inGoAway: debugData) }
 
+    func releaseMemory() { parser.releaseMemory() }
+
     /// Writes the fields of one push.
     private func encode(_ request: borrowing PushRequest, authorization: [UInt8], sent: inout SentFields) {
         let content = request.content

@@ -40,6 +40,9 @@ struct AnswerParser {
         return reason(in: parsed)
     }
 
+    /// Gives back the memory that is kept from answer to answer.
+    func releaseMemory() { parser.relinquish(retainedBytes: 0) }
+
     private func reason(in value: JSONValue) -> String {
         value["reason"]?.withUTF8 { KnownReasons.reason($0) } ?? ""
     }

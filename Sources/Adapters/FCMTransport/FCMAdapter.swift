@@ -76,6 +76,8 @@ final class FCMAdapter: ServiceAdapter {
 
     func reason(inGoAway debugData: [UInt8]) -> String { String(decoding: debugData.prefix(128), as: UTF8.self) }
 
+    func releaseMemory() { parser.releaseMemory() }
+
     private func write(_ authorization: [UInt8]) {
         writtenAuthorization = authorization
         block.removeAll()

@@ -55,6 +55,9 @@ struct FCMAnswerParser {
         return ServiceExplanation.text(([message] + texts).filter { !$0.isEmpty }.joined(separator: "; "))
     }
 
+    /// Gives back the memory that is kept from answer to answer.
+    func releaseMemory() { parser.relinquish(retainedBytes: 0) }
+
     /// The name of an accepted message, `projects/PROJECT/messages/ID` (Google, REST reference of FCM v1,
     /// `projects.messages.send`); nil if the body does not say it.
     func messageName(in body: [UInt8]) -> String? {

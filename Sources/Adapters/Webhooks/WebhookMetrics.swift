@@ -1,7 +1,8 @@
 public import Metrics
 
-/// The instruments of the requests to the backend of one app; made at start, so that each shows as 0 before its first
-/// outcome.
+/// The instruments of the requests to the backend of one app; made at start.
+///
+/// Durations are those of all backends together: a series for each bucket and app would be too many.
 public struct WebhookMetrics: Sendable {
     /// What became of an outcome that was consumed; the raw values are labels of a metric.
     enum Result: String, CaseIterable, Sendable {
@@ -51,7 +52,8 @@ public struct WebhookMetrics: Sendable {
                 let counter = registry.counter(
                     "apus_webhook_deliveries_total",
                     help: "Outcomes that were consumed to be posted, by what became of them; retried ones come again.",
-                    labels: [label, .init("result", result.rawValue)])
+                    labels: [label, .init("result", result.rawValue)],
+                    appears: result == .delivered ? .always : .onceUsed)
                 return (result, counter)
             })
         requests = Dictionary(
@@ -59,14 +61,15 @@ public struct WebhookMetrics: Sendable {
                 let counter = registry.counter(
                     "apus_webhook_requests_total",
                     help: "Requests to backends, by the class of the answer's status; none is without an answer.",
-                    labels: [label, .init("status", answer.rawValue)])
+                    labels: [label, .init("status", answer.rawValue)], appears: .onceUsed)
                 return (answer, counter)
             })
         duration = registry.histogram(
             "apus_webhook_request_duration_seconds", help: "From a request to a backend to its answer.",
-            boundsSeconds: Histogram.requestBoundsSeconds, labels: [label])
+            boundsSeconds: Histogram.requestBoundsSeconds)
         inFlight = registry.gauge(
-            "apus_webhook_requests_in_flight", help: "Requests to backends without an answer yet.", labels: [label])
+            "apus_webhook_requests_in_flight", help: "Requests to backends without an answer yet.", labels: [label],
+            appears: .onceUsed)
         isUp = registry.gauge(
             "apus_webhook_endpoint_up",
             help: "1 while a backend takes outcomes, 0 while requests to it pause or have ended after a 410.",

@@ -19,6 +19,9 @@ static const unsigned char api_js[] = {
 static const unsigned char app_js[] = {
 #embed "web/app.js"
 };
+static const unsigned char apps_js[] = {
+#embed "web/apps.js"
+};
 static const unsigned char campaigns_js[] = {
 #embed "web/campaigns.js"
 };
@@ -83,6 +86,7 @@ static const struct apus_page_asset assets[] = {
     ASSET("icon.svg", "image/svg+xml", icon_svg),
     SCRIPT("api.js", api_js),
     SCRIPT("app.js", app_js),
+    SCRIPT("apps.js", apps_js),
     SCRIPT("campaigns.js", campaigns_js),
     SCRIPT("chart.js", chart_js),
     SCRIPT("dialogs.js", dialogs_js),

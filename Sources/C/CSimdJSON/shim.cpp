@@ -30,11 +30,8 @@ static bool replace_parser(apus_json_parser *parser, size_t capacity) {
 }
 
 apus_json_parser *apus_json_parser_create(size_t depth_maximum, size_t retained_bytes) {
-    std::unique_ptr<apus_json_parser> parser(new (std::nothrow) apus_json_parser{nullptr, depth_maximum, retained_bytes});
-    if (!parser || !replace_parser(parser.get(), smallest_capacity)) {
-        return nullptr;
-    }
-    return parser.release();
+    // The first document brings the buffers: many parsers never see one.
+    return new (std::nothrow) apus_json_parser{nullptr, depth_maximum, retained_bytes};
 }
 
 void apus_json_parser_destroy(apus_json_parser *parser) {
@@ -45,12 +42,8 @@ size_t apus_json_parser_capacity(const apus_json_parser *parser) {
     return parser->parser ? parser->parser->capacity() : 0;
 }
 
-void apus_json_parser_relinquish(apus_json_parser *parser) {
-    if (apus_json_parser_capacity(parser) <= capacity_for(parser->retained_bytes)) {
-        return;
-    }
-    // Without memory for even the smallest, the next parse says so.
-    if (!replace_parser(parser, smallest_capacity)) {
+void apus_json_parser_relinquish(apus_json_parser *parser, size_t retained_bytes) {
+    if (apus_json_parser_capacity(parser) > capacity_for(retained_bytes) || retained_bytes == 0) {
         parser->parser.reset();
     }
 }

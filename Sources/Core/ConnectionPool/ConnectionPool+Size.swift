@@ -22,6 +22,7 @@ extension ConnectionPool {
         peakOutstanding = max(peakOutstanding, waiting + pushes.inFlightCount)
         guard !isClosing else { return [] }
         if target == 0, waiting > 0 { return setTarget(1, nowNanoseconds) }
+        if target < limits.connections, peakOutstanding > 0 { return setTarget(limits.connections, nowNanoseconds) }
         return sizeDueNanoseconds <= nowNanoseconds ? checkSize(nowNanoseconds) : []
     }
 

@@ -135,6 +135,19 @@ public struct ConnectionPool: ~Copyable, Sendable {
     /// How many pushes wait for a stream.
     public var waitingCount: Int { pushes.waitingCount }
 
+    /// Whether no push waits or travels.
+    public var isEmpty: Bool { pushes.waitingCount + pushes.inFlightCount == 0 }
+
+    /// Gives back the memory of pushes that have ended, if all have; slots begin at 0 again.
+    ///
+    /// - Returns: whether all have.
+    public mutating func releaseMemory() -> Bool {
+        guard isEmpty else { return false }
+        pushes = PushTable()
+        for index in connections.indices { connections[index].streams = StreamTable() }
+        return true
+    }
+
     /// Whether it was closed and no connection is left.
     public var isFinished: Bool { isClosing && connections.isEmpty }
 
@@ -142,7 +155,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
 
     /// The pool may begin to connect.
     public mutating func start(nowNanoseconds: UInt64) -> [PoolAction] {
-        target = limits.connections
+        target = min(limits.connections, limits.connectionsUnused)
         growth.connectionsWanted(target)
         shrinkIntervalBeganNanoseconds = nowNanoseconds
         return replenish(nowNanoseconds)

@@ -5,6 +5,10 @@ public struct PoolLimits: Hashable, Sendable {
     /// The number of connections that stay open without pushes, not counting draining ones; 0 opens the first when a
     /// push waits for it.
     public var connections = 2
+    /// How many of these are open before the first push; the others follow it.
+    ///
+    /// Most apps never push to one of their environments, and each connection holds memory at both ends.
+    public var connectionsUnused = Int.max
     /// The most connections under pressure, not counting draining ones; a value below `connections` means
     /// `connections`.
     ///

@@ -40,6 +40,9 @@ public final class TLSContext: @unchecked Sendable {
     /// The server must show a certificate for the session's server name that leads to a trust anchor of the system or
     /// of the extra file.
     ///
+    /// The system's anchors take half a megabyte. So all users of the same anchors share a context, until a file has
+    /// changed.
+    ///
     /// - Parameters:
     ///   - extraTrustAnchorsFile: path of a PEM file with certificates to trust besides the system's.
     ///   - applicationProtocols: the protocols to offer by ALPN (RFC 7301), the preferred first.
@@ -48,6 +51,16 @@ public final class TLSContext: @unchecked Sendable {
     public static func client(
         extraTrustAnchorsFile: String?,
         applicationProtocols: [String]
+    ) throws(CryptoError) -> TLSContext {
+        try shared.context(extraTrustAnchorsFile, applicationProtocols) { () throws(CryptoError) in
+            try makeClient(extraTrustAnchorsFile: extraTrustAnchorsFile, applicationProtocols: applicationProtocols)
+        }
+    }
+
+    private static let shared = SharedTLSContexts()
+
+    private static func makeClient(
+        extraTrustAnchorsFile: String?, applicationProtocols: [String]
     ) throws(CryptoError) -> TLSContext {
         let context = try TLSContext(method: TLS_client_method(), applicationProtocols: applicationProtocols)
         SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)

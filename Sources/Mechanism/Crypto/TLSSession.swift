@@ -140,6 +140,9 @@ public final class TLSSession {
         return try transferWithoutBytes(result, systemError: errno)
     }
 
+    /// Gives the buffers for records back, if no record is in them; the next read or write makes new ones.
+    public func releaseBuffers() { _ = SSL_free_buffers(pointer) }
+
     /// Tells the peer that no more bytes follow, if the socket takes it now; does not wait for the peer's own notice.
     public func closeNotify() {
         guard isHandshakeDone else { return }

@@ -53,6 +53,9 @@ public final class EventLoop: @unchecked Sendable {
     private let threadIdentifier = Atomic<UInt>(0)
     private var thread = pthread_t()
 
+    /// The buffers that what lives on the loop may borrow; touched on the loop only.
+    public let buffers = LoopBuffers()
+
     private var handlers: [UInt64: (ReadyEvents) -> Void] = [:]
     private var timers = TimerHeap()
     private var endOfTick: [() -> Void] = []

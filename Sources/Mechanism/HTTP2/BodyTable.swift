@@ -16,6 +16,8 @@ struct BodyTable {
     private var freeSlots: [Int32] = []
     /// How many bytes of all bodies have not been sent.
     private(set) var unsentBytes = 0
+    /// Whether no body is kept.
+    var isEmpty: Bool { slots.count == freeSlots.count }
 
     /// Keeps a body, without copying it, until it has been sent.
     mutating func insert(_ bytes: [UInt8]) -> Int32 {

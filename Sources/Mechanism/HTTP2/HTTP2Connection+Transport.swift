@@ -60,10 +60,12 @@ extension HTTP2Connection {
     /// Feeds nghttp2 with the bytes of the socket and of TLS.
     func readAvailable() {
         guard let tls, let session else { return }
+        let input = loop.buffers.take()
+        defer { loop.buffers.giveBack(input) }
         for _ in 0..<Self.readsPerTickMaximum {
             do throws(CryptoError) {
                 switch try tls.read(into: input) {
-                case .bytes(let count): feed(count, to: session)
+                case .bytes(let count): feed(input.prefix(count), to: session)
                 case .wantsRead: return
                 case .wantsWrite:
                     isWriteBlocked = true
@@ -83,12 +85,12 @@ extension HTTP2Connection {
         }
     }
 
-    private func feed(_ count: Int, to session: OpaquePointer) {
-        if allowance?.takes(count, nowNanoseconds: loop.nowNanoseconds) == false {
+    private func feed(_ input: Slice<UnsafeMutableRawBufferPointer>, to session: OpaquePointer) {
+        if allowance?.takes(input.count, nowNanoseconds: loop.nowNanoseconds) == false {
             return end(.protocolViolation("it sends more than answers need"))
         }
-        let bytes = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        let taken = nghttp2_session_mem_recv(session, bytes, count)
+        let bytes = input.base.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        let taken = nghttp2_session_mem_recv(session, bytes, input.count)
         guard taken < 0 else { return }
         let text = String(cString: nghttp2_strerror(Int32(truncatingIfNeeded: taken)))
         end(.protocolViolation(text))
@@ -113,7 +115,7 @@ extension HTTP2Connection {
         guard state != .closed else { return }
         if state == .running, canStillWrite { writeOutput() }
         if closeReason == nil, let session, isFinished(session) { closeReason = reasonWhenFinished() }
-        if let closeReason { tearDown(closeReason) }
+        if let closeReason { tearDown(closeReason) } else { releaseMemoryLater() }
     }
 
     /// A connection that this side closes announces that first; a lost one cannot.
@@ -205,9 +207,10 @@ extension HTTP2Connection {
     private func tearDown(_ reason: HTTP2CloseReason) {
         state = .closed
         if let registration { loop.deregister(registration) }
-        if let readinessTimer { loop.cancel(readinessTimer) }
+        for timer in [readinessTimer, releaseTimer] { if let timer { loop.cancel(timer) } }
         registration = nil
         readinessTimer = nil
+        releaseTimer = nil
         tls?.closeNotify()
         tls = nil
         if let session { nghttp2_session_del(session) }

@@ -34,8 +34,9 @@ public final class HTTP2Connection {
     var readinessTimer: EventLoop.Timer?
 
     var bodies = BodyTable()
-    var output = OutputBuffer()
-    let input: UnsafeMutableRawBufferPointer
+    var output: OutputBuffer
+    /// Gives memory back that was used last, see `releaseMemoryLater`.
+    var releaseTimer: EventLoop.Timer?
     /// Whether the last production ended because the buffer was full, so that there may be more.
     var hasProducedFullBuffer = false
     /// Set while the socket takes no more bytes, until it is writable again.
@@ -66,9 +67,6 @@ public final class HTTP2Connection {
     /// The highest identifier of a request that was written to the socket, or 0; requests above it never left.
     public internal(set) var lastWrittenStreamID: Int32 = 0
 
-    /// One TLS record at its largest (RFC 8446 section 5.1), which is what one read answers.
-    private static let inputBytes = 16 * 1_024
-
     /// Prepares a connection to a server; must be called on the loop.
     ///
     /// - Parameters:
@@ -96,7 +94,7 @@ public final class HTTP2Connection {
         allowance = configuration.inputAllowance
         self.handler = handler
         socket = descriptor
-        input = .allocate(byteCount: Self.inputBytes, alignment: 16)
+        output = OutputBuffer(loop.buffers)
     }
 
     /// Prepares a connection from a client; must be called on the loop.
@@ -125,7 +123,7 @@ public final class HTTP2Connection {
         allowance = configuration.inputAllowance
         self.handler = handler
         socket = descriptor
-        input = .allocate(byteCount: Self.inputBytes, alignment: 16)
+        output = OutputBuffer(loop.buffers)
     }
 
     deinit {
@@ -135,7 +133,6 @@ public final class HTTP2Connection {
             tls = nil
             Glibc.close(socket)
         }
-        input.deallocate()
     }
 
     /// Begins the handshake; from here on the handler hears events.

@@ -5,14 +5,20 @@ import Glibc
 ///
 /// nghttp2 allocates half a dozen blocks of the same few sizes for every request and frees them with its answer.
 /// Kept blocks are bounded, and everything stays on the session's loop. The session must be deleted before this is.
+///
+/// The largest block, for the header fields of a frame, is nearly always empty but for its beginning. It has pages of
+/// its own, so that the rest takes no memory.
 final class SessionMemory {
     /// Before each block stands the number of its size, in as many bytes as keep the block aligned.
     private static let prefixBytes = 16
     /// The sizes of blocks, prefix included, are powers of two from this one.
     private static let smallestBytes = 64
     private static let sizeCount = 6
-    /// The number of a block that is too large to be kept.
+    /// The number of a block that is too large to be kept; its length stands behind the number.
     private static let unkept = sizeCount
+    /// The same of one with pages of its own.
+    private static let mapped = sizeCount + 1
+    private static let mappedBytesMinimum = 16 * 1_024
     private static let keptMaximum = 512
 
     /// For each size, the block that was given back last; each says in its first bytes which was given back before it.
@@ -25,9 +31,7 @@ final class SessionMemory {
     }
 
     deinit {
-        for size in 0..<Self.sizeCount {
-            while let block = takeKept(size) { Glibc.free(block) }
-        }
+        releaseKept()
         latest.deallocate()
         keptCounts.deallocate()
     }
@@ -45,6 +49,13 @@ final class SessionMemory {
     private static func with<Result>(_ memory: UnsafeMutableRawPointer?, _ body: (SessionMemory) -> Result) -> Result {
         guard let memory else { preconditionFailure("nghttp2 hands back what it was given") }
         return Unmanaged<SessionMemory>.fromOpaque(memory)._withUnsafeGuaranteedRef(body)
+    }
+
+    /// Frees the blocks that were given back.
+    func releaseKept() {
+        for size in 0..<Self.sizeCount {
+            while let block = takeKept(size) { Glibc.free(block) }
+        }
     }
 
     private static func size(of bytes: Int) -> Int {
@@ -65,11 +76,31 @@ final class SessionMemory {
 
     private func allocate(_ bytes: Int) -> UnsafeMutableRawPointer? {
         let size = Self.size(of: bytes)
-        let kept = size < Self.unkept ? takeKept(size) : nil
-        let total = size < Self.unkept ? Self.smallestBytes << size : bytes + Self.prefixBytes
-        guard let start = kept ?? Glibc.malloc(total) else { return nil }
+        guard size < Self.unkept else { return Self.allocateUnkept(bytes) }
+        guard let start = takeKept(size) ?? Glibc.malloc(Self.smallestBytes << size) else { return nil }
         start.storeBytes(of: size, as: Int.self)
         return start + Self.prefixBytes
+    }
+
+    private static func allocateUnkept(_ bytes: Int) -> UnsafeMutableRawPointer? {
+        let total = bytes + prefixBytes
+        let isMapped = total >= mappedBytesMinimum
+        let allocated =
+            isMapped
+            ? mmap(nil, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : Glibc.malloc(total)
+        guard let start = allocated, start != MAP_FAILED else { return nil }
+        start.storeBytes(of: isMapped ? mapped : unkept, as: Int.self)
+        start.storeBytes(of: total, toByteOffset: MemoryLayout<Int>.stride, as: Int.self)
+        return start + prefixBytes
+    }
+
+    /// The length of a block that is not kept, prefix included.
+    private static func unkeptBytes(_ start: UnsafeMutableRawPointer) -> Int {
+        start.load(fromByteOffset: MemoryLayout<Int>.stride, as: Int.self)
+    }
+
+    private static func freeUnkept(_ start: UnsafeMutableRawPointer, _ size: Int) {
+        if size == mapped { munmap(start, unkeptBytes(start)) } else { Glibc.free(start) }
     }
 
     private func allocateZeroed(_ count: Int, _ bytes: Int) -> UnsafeMutableRawPointer? {
@@ -83,7 +114,7 @@ final class SessionMemory {
         guard let block else { return }
         let start = block - Self.prefixBytes
         let size = start.load(as: Int.self)
-        guard size < Self.unkept, keptCounts[size] < Self.keptMaximum else { return Glibc.free(start) }
+        guard size < Self.unkept, keptCounts[size] < Self.keptMaximum else { return Self.freeUnkept(start, size) }
         block.storeBytes(of: latest[size], as: UnsafeMutableRawPointer?.self)
         latest[size] = start
         keptCounts[size] += 1
@@ -93,13 +124,10 @@ final class SessionMemory {
         guard let block else { return allocate(bytes) }
         let start = block - Self.prefixBytes
         let size = start.load(as: Int.self)
-        if size == Self.unkept, Self.size(of: bytes) == Self.unkept {
-            guard let moved = Glibc.realloc(start, bytes + Self.prefixBytes) else { return nil }
-            return moved + Self.prefixBytes
-        }
-        if size < Self.unkept, bytes <= Self.room(size) { return block }
+        let room = size < Self.unkept ? Self.room(size) : Self.unkeptBytes(start) - Self.prefixBytes
+        if bytes <= room { return block }
         guard let larger = allocate(bytes) else { return nil }
-        memcpy(larger, block, size < Self.unkept ? min(bytes, Self.room(size)) : bytes)
+        memcpy(larger, block, room)
         free(block)
         return larger
     }

@@ -1,9 +1,10 @@
-/// Remembers a value for each of many keys, in memory of a fixed size; the oldest entries are replaced first.
+/// Remembers a value for each of many keys, in memory of a bounded size; the oldest entries are replaced first.
 ///
 /// Keys are digests under a secret seed, so that two keys collide only with a chance of 2^-128. The table is divided
 /// into sets of sixteen slots; a key belongs to one set, and replaces the oldest entry there. Sets of so many are
-/// nearly never full before three in ten slots of all are in use (with four slots some are when one in ten is). In
-/// steady state nothing is allocated, hashed again or counted by reference.
+/// nearly never full before three in ten slots of all are in use (with four slots some are when one in ten is). Then
+/// the table doubles, up to its largest size. In steady state nothing is allocated, hashed again or counted by
+/// reference.
 ///
 /// A set has a byte of each key's digest in two words, so that a look for an unknown key reads one line of memory, and
 /// its slots in the order of their age in another word.
@@ -67,20 +68,43 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
 
     /// How many slots a set has, at most 16.
     @usableFromInline let ways: Int
-    @usableFromInline let setMask: UInt64
+    @usableFromInline let setsMaximum: Int
+    @usableFromInline var setMask: UInt64
     @usableFromInline var heads: [SetHead]
     @usableFromInline var entries: [Entry?]
 
+    /// How many sets there are at first.
+    @usableFromInline static var setsAtFirst: Int { 64 }
+
     /// Creates an empty cache.
     ///
-    /// - Parameter capacity: how many entries fit; a power of two.
+    /// - Parameter capacity: how many entries fit when it is as large as it gets; a power of two.
     @inlinable
     public init(capacity: Int) {
         precondition(capacity > 0 && capacity.nonzeroBitCount == 1, "a power of two makes the sets equal")
         ways = min(16, capacity)
-        setMask = UInt64(capacity / ways - 1)
-        heads = Array(repeating: SetHead(), count: capacity / ways)
-        entries = Array(repeating: nil, count: capacity)
+        setsMaximum = capacity / ways
+        let sets = min(setsMaximum, Self.setsAtFirst)
+        setMask = UInt64(sets - 1)
+        heads = Array(repeating: SetHead(), count: sets)
+        entries = Array(repeating: nil, count: sets * ways)
+    }
+
+    /// Doubles the sets: the entries of each are divided among two by one more bit of their digests.
+    @usableFromInline
+    mutating func grow() {
+        let (oldHeads, oldEntries) = (heads, entries)
+        let sets = 2 * oldHeads.count
+        setMask = UInt64(sets - 1)
+        heads = Array(repeating: SetHead(), count: sets)
+        entries = Array(repeating: nil, count: sets * ways)
+        for (set, head) in oldHeads.enumerated() {
+            // From the oldest to the newest, so that each comes in as the newest.
+            for position in (0..<ways).reversed() {
+                let slot = Int(head.ages >> UInt64(4 * position) & 15)
+                if let entry = oldEntries[set * ways + slot] { self.set(entry.value, for: entry.digest) }
+            }
+        }
     }
 
     @inlinable
@@ -126,7 +150,12 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     public mutating func set(_ value: Value, for digest: WordDigest) {
         let set = set(of: digest)
         let oldest = Int(heads[set].ages >> UInt64(4 * (ways - 1)) & 15)
-        let slot = slot(of: digest, in: set) ?? oldest
+        let known = slot(of: digest, in: set)
+        if known == nil, heads.count < setsMaximum, entries[set * ways + oldest] != nil {
+            grow()
+            return self.set(value, for: digest)
+        }
+        let slot = known ?? oldest
         heads[set].setTag(Self.tag(digest), slot: slot)
         heads[set].move(slot, to: 0)
         entries[set * ways + slot] = Entry(digest: digest, value: value)

@@ -65,12 +65,13 @@ public final class JSONParser {
 
     /// Gives the buffers of a large document back to the system; values of the document are void from now on.
     ///
-    /// Without it they are kept until the next document, which may be long in coming. Does nothing if the last
-    /// documents had no more than `retainedBytes`.
-    public func relinquish() {
+    /// Without it they are kept until the next document, which may be long in coming.
+    ///
+    /// - Parameter retainedBytes: does nothing if the last documents had no more than this; 0 gives everything back.
+    public func relinquish(retainedBytes: Int = JSONParser.retainedBytes) {
         tape.pointee.generation &+= 1
         tape.pointee.words = nil
-        apus_json_parser_relinquish(handle)
+        apus_json_parser_relinquish(handle, retainedBytes)
     }
 
     /// Parses a document; values of the previous one are void from now on.

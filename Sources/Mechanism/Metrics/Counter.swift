@@ -17,7 +17,8 @@ public final class Counter: Sendable {
 public final class Gauge: Sendable {
     private let storage = Atomic<Int>(0)
 
-    init() {}
+    /// A gauge that begins at 0, and that no registry shows.
+    public init() {}
 
     /// Replaces the value.
     public func set(_ value: Int) { storage.store(value, ordering: .relaxed) }

@@ -53,7 +53,7 @@ final class ADMWorld: Sendable {
         source = try AccessTokenSource(
             credentials: ADMCredentials(
                 clientID: "client", clientSecret: secret,
-                tokenURL: "https://localhost:\(simulator.port)/auth/O2/token", caFile: anchors), name: "adm-tokens",
+                tokenURL: "https://localhost:\(simulator.port)/auth/O2/token", caFile: anchors),
             clock: { [clockAheadNanoseconds] in
                 AccessTokenSource.systemClock().advanced(byNanoseconds: clockAheadNanoseconds.value)
             })

@@ -58,7 +58,7 @@ struct FCMClientFixture {
         let ahead = Watched<UInt64>(0)
         aheadSeconds = ahead
         source = try AccessTokenSource(
-            file: file, name: "fcm-tokens",
+            file: file,
             clock: { AccessTokenSource.systemClock().advanced(byNanoseconds: ahead.value * 1_000_000_000) })
         var limits = FCMRoute.defaultLimits
         limits.deadlineNanoseconds = deadlineMilliseconds * 1_000_000

@@ -331,6 +331,35 @@ struct PageActTests {
         #expect(await fixture.post("pauses", #"{"app":null,"reason":"\#(reason)"}"#).errorCode == "invalid")
     }
 
+    @Test("Hundreds of apps are sorted by trouble, and by name where that is the same")
+    func appsByTrouble() async throws {
+        let fixture = try PageFixture()
+        defer { fixture.stop() }
+        let milliseconds = Int64((try parse(await fixture.get("session"))["nowMilliseconds"]?.int64) ?? 0)
+        var status = WorkerStatus(
+            kind: .worker, host: "a", processIdentifier: 7, version: "1", startedAtMilliseconds: milliseconds)
+        status.apps = (0..<256).map { number in
+            var app = WorkerStatus.App(name: "app-\(1_000 + number)")
+            app.totals.accepted = 1_000 * number
+            return app
+        }
+        status.apps[200].problems = ["its key is refused"]
+        status.apps[100].problems = ["APNs cannot be reached"]
+        status.apps[150].recent.deadLettered = 3
+        status.apps[50].recent.requeuedForRetry = 1
+        let registry = try fixture.registry()
+        try registry.setPause(AppPause(app: "app-1250", reason: "", user: "mei", atMilliseconds: milliseconds))
+        try registry.saveReport(
+            WorkerReport(identifier: "one", reportedAtMilliseconds: milliseconds, content: status.json))
+        let answer = await fixture.get("now")
+        let names = try parse(answer)["apps"]?.array.map { $0.compactMap { $0["name"]?.string } } ?? []
+        #expect(names.count == 257 && answer.body.utf8.count < 100_000)
+        // The configuration of the page has an app that no worker tells of.
+        let troubled = ["app-1100", "app-1200", "chat", "app-1250", "app-1150", "app-1050"]
+        #expect(Array(names.prefix(6)) == troubled)
+        #expect(Array(names.dropFirst(6)) == names.dropFirst(6).sorted())
+    }
+
     @Test("Everybody sees all processes, and looks at RabbitMQ cost one look each few seconds")
     func now() async throws {
         let fixture = try PageFixture()

@@ -83,7 +83,8 @@ struct WebhookFixture {
     init(apps: [String]) async throws {
         broker = try await PrivateRabbitMQ.shared()
         let namespace = PrivateRabbitMQ.makeNamespace()
-        configuration = try BrokerConfiguration(urls: [broker.url], namespace: namespace, prefetch: 16)
+        configuration = try BrokerConfiguration(
+            urls: [broker.url], namespace: namespace, prefetch: 16, connectionName: namespace)
         topology = Topology(
             namespace: namespace, retryDelaysMilliseconds: [], publishesOutcomes: true,
             webhooks: apps.map { WebhookQueue(app: $0) })
@@ -114,11 +115,11 @@ struct WebhookFixture {
     func start(_ endpoints: [WebhookEndpoint]) throws -> WebhookService {
         let metrics = metrics.makePart()
         let names = names
-        let routes = try endpoints.map { endpoint in
-            let source = try OutcomeConsumer(
-                configuration: configuration, queue: .durable(name: names.webhook(app: endpoint.app)),
-                connection: "webhook \(endpoint.app)", logger: log.logger, metrics: metrics)
-            return WebhookService.Route(endpoint: endpoint, source: source) { delay in
+        let queues = try OutcomeQueues(
+            endpoints.map { OutcomeQueues.Queue(name: names.webhook(app: $0.app), prefetch: 16) },
+            configuration: configuration, connection: "webhooks", logger: log.logger, metrics: metrics)
+        let routes = zip(endpoints, queues.sources).map { endpoint, source in
+            WebhookService.Route(endpoint: endpoint, source: source) { delay in
                 names.webhookRetry(app: endpoint.app, delayMilliseconds: delay)
             }
         }

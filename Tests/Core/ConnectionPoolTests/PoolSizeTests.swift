@@ -43,6 +43,20 @@ struct PoolSizeTests {
         #expect(world.largestConnectionCount == 1)
     }
 
+    @Test("A pool that was never used keeps one connection; with the first push it opens the others, and keeps them")
+    func opensTheRestWithTheFirstPush() {
+        var world = LinkWorld(.init(latencyMilliseconds: 10)) {
+            $0.connections = 3
+            $0.connectionsUnused = 1
+        }
+        world.run(milliseconds: 5_000, outstanding: 0)
+        #expect(world.connectionCount == 1)
+        world.run(milliseconds: 1_000, outstanding: 1)
+        #expect(world.connectionCount == 3)
+        world.run(milliseconds: 200_000, outstanding: 0)
+        #expect(world.connectionCount == 3)
+    }
+
     @Test("Growing that brings no more answers is taken back, and tried again ever more rarely")
     func takesBackGrowthInVain() {
         var world = LinkWorld(.init(latencyMilliseconds: 2, answersPerMillisecondMaximum: 5))

@@ -43,6 +43,7 @@ struct PoolWorld: ~Copyable {
         limits.connections = Int.random(in: 1...4, using: &random)
         limits.connectionsMaximum = Int.random(in: 0...6, using: &random)
         if limits.connectionsMaximum > 0, Int.random(in: 0..<4, using: &random) == 0 { limits.connections = 0 }
+        if Bool.random(using: &random) { limits.connectionsUnused = 1 }
         limits.tokenRefusalsMaximum = 2
         limits.pressureNanoseconds = 2_000
         limits.growthPatienceNanoseconds = 4_000
@@ -79,6 +80,9 @@ struct PoolWorld: ~Copyable {
         }
         pump()
         check()
+        if Int.random(in: 0..<4, using: &random) == 0, pool.releaseMemory() != fates.isEmpty {
+            faults.append("memory is given back exactly if no push is out")
+        }
     }
 
     mutating func arrive() {

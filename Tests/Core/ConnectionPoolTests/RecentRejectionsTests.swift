@@ -1,7 +1,8 @@
-import ConnectionPool
 import Notifications
 import PushTestKit
 import Testing
+
+@testable import ConnectionPool
 
 @Suite("Recent rejections")
 struct RecentRejectionsTests {
@@ -36,6 +37,21 @@ struct RecentRejectionsTests {
             let candidate = try #require(DeviceToken(bytes: [UInt8](repeating: 0, count: other)))
             #expect(rejections.contains(candidate, nowNanoseconds: 1) == (other == length))
         }
+    }
+
+    @Test("Few rejections take little memory, and none of them is forgotten as it grows")
+    func grows() throws {
+        var rejections = RecentRejections(seed: 3)
+        #expect(rejections.capacity == 0)
+        for number in 0..<20 { rejections.rejected(try token(number), nowNanoseconds: 1) }
+        #expect(rejections.capacity <= 512)
+        for number in 20..<4_000 { rejections.rejected(try token(number), nowNanoseconds: 2) }
+        let known = try (0..<4_000).count { rejections.contains(try token($0), nowNanoseconds: 3) }
+        #expect(known > 3_900 && rejections.capacity <= RecentRejections.tokensMaximum)
+        let later = 2 + RecentRejections.validityNanoseconds
+        let capacity = rejections.capacity
+        for number in 5_000..<5_020 { rejections.rejected(try token(number), nowNanoseconds: later) }
+        #expect(rejections.capacity == capacity, "what does not count any more makes room")
     }
 
     @Test("It agrees with a dictionary while there is room, and forgets old ones first when there is none")

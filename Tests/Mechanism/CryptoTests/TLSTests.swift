@@ -196,6 +196,20 @@ struct TLSTests {
         }
     }
 
+    @Test("All that trust the same anchors share a context, until a file has changed")
+    func sharedContext() throws {
+        let folder = try TemporaryFolder()
+        let pems = try (0..<2).map { _ in try TLSPair.identity(names: ["localhost"]).certificateChainPEM }
+        let path = try folder.write("anchors.pem", pems[0])
+        let first = try TLSContext.client(extraTrustAnchorsFile: path, applicationProtocols: ["h2"])
+        #expect(try TLSContext.client(extraTrustAnchorsFile: path, applicationProtocols: ["h2"]) === first)
+        #expect(try TLSContext.client(extraTrustAnchorsFile: path, applicationProtocols: ["http/1.1"]) !== first)
+        #expect(try TLSContext.client(extraTrustAnchorsFile: nil, applicationProtocols: ["h2"]) !== first)
+        try folder.write("anchors.pem", pems.joined())
+        #expect(try TLSContext.client(extraTrustAnchorsFile: path, applicationProtocols: ["h2"]) !== first)
+        withExtendedLifetime(first) {}
+    }
+
     @Test("A server name that cannot be one is refused")
     func impossibleServerNameIsRefused() throws {
         let context = try TLSContext.client(extraTrustAnchorsFile: nil, applicationProtocols: ["h2"])

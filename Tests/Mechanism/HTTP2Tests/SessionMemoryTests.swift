@@ -1,4 +1,5 @@
 import CNghttp2
+import EventLoop
 import PushTestKit
 import Testing
 
@@ -54,6 +55,54 @@ struct SessionMemoryTests {
         functions.free(again, functions.mem_user_data)
         #expect(functions.calloc(.max, 2, functions.mem_user_data) == nil)
         functions.free(nil, functions.mem_user_data)
+    }
+
+    @Test("A large block keeps its content as it grows, and may be given back")
+    func largeBlocks() throws {
+        let memory = SessionMemory()
+        let functions = memory.functions
+        var block = try #require(functions.malloc(3_000, functions.mem_user_data))
+        fill(block, 3_000, 7)
+        var size = 3_000
+        for larger in [10_000, 16_394, 40_000, 200_000] {
+            block = try #require(functions.realloc(block, larger, functions.mem_user_data))
+            check(block, size, 7)
+            fill(block, larger, 7)
+            size = larger
+        }
+        block = try #require(functions.realloc(block, 100, functions.mem_user_data))
+        check(block, 100, 7)
+        functions.free(block, functions.mem_user_data)
+    }
+
+    @Test("What is written is what was appended, and its memory serves the next connection")
+    func borrowedOutput() throws {
+        let loop = try EventLoop(name: "buffers")
+        defer { loop.stopAndJoin() }
+        let buffers = loop.buffers
+        var random = SeededGenerator(seed: 9)
+        var output = OutputBuffer(buffers)
+        var expected: [UInt8] = []
+        for _ in 0..<2_000 {
+            let bytes = (0..<Int.random(in: 1...40_000, using: &random)).map { UInt8(truncatingIfNeeded: $0) }
+            if expected.count < 300_000 {
+                output.append(bytes, count: bytes.count)
+                expected += bytes
+            }
+            #expect(output.unwritten.elementsEqual(expected))
+            let written = Int.random(in: 0...expected.count, using: &random)
+            output.removeFirst(written)
+            expected.removeFirst(written)
+            #expect(output.isEmpty == expected.isEmpty)
+        }
+        output.removeFirst(expected.count)
+        let borrowed = buffers.take()
+        buffers.giveBack(borrowed)
+        output.append([1, 2, 3], count: 3)
+        #expect(output.unwritten.baseAddress == UnsafeRawPointer(borrowed.baseAddress))
+        output.removeFirst(3)
+        #expect(buffers.take().baseAddress == borrowed.baseAddress)
+        borrowed.deallocate()
     }
 
     private func fill(_ address: UnsafeMutableRawPointer, _ size: Int, _ byte: UInt8) {

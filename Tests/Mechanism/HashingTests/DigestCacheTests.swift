@@ -38,6 +38,17 @@ struct DigestCacheTests {
         #expect(known > 2_000, "most of the places are in use")
     }
 
+    @Test("It holds little memory for few keys, and grows with them without forgetting one")
+    func grows() {
+        var cache = DigestCache<Int>(capacity: 131_072)
+        #expect(cache.entries.count < 2_048)
+        for key in 0..<30_000 { cache.set(key, for: digest(key)) }
+        #expect((0..<30_000).allSatisfy { cache[digest($0)] == $0 })
+        #expect(cache.entries.count <= 131_072)
+        for key in 0..<30_000 where key.isMultiple(of: 2) { cache.set(-key, for: digest(key)) }
+        #expect((0..<30_000).allSatisfy { cache[digest($0)] == ($0.isMultiple(of: 2) ? -$0 : $0) })
+    }
+
     @Test("Four keys that share a set are all known; a fifth pushes out the oldest")
     func forgetsTheOldest() {
         var cache = DigestCache<Int>(capacity: 4)

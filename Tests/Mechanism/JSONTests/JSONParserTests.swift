@@ -205,6 +205,7 @@ struct JSONParserTests {
     func givesBuffersBack() throws {
         let parser = JSONParser()
         let least = parser.capacityBytes
+        #expect(least == 0, "a parser without a document has no buffers")
         let large = "[" + String(repeating: "1,", count: 2 << 20) + "1]"
         for _ in 0..<2 {
             #expect(try parser.parse(large).array != nil)
@@ -219,6 +220,9 @@ struct JSONParserTests {
         let kept = parser.capacityBytes
         parser.relinquish()
         #expect(parser.capacityBytes == kept, "buffers of usual documents are kept")
+        parser.relinquish(retainedBytes: 0)
+        #expect(parser.capacityBytes == 0)
+        #expect(try parser.parse("[1]").array?.isEmpty == false)
     }
 
     @Test("Using a value after its parser parsed again ends the process instead of reading other memory")

@@ -83,6 +83,45 @@ struct MetricsRegistryTests {
                 """)
     }
 
+    @Test("A series may appear with its first value above 0, and stays; that of a state goes with it")
+    func appearance() {
+        let registry = MetricsRegistry()
+        let waiting = registry.gauge("waiting", help: "W.", labels: [.init("app", "a")], appears: .onceUsed)
+        let slow = registry.gauge("slow", help: "S.", labels: [.init("app", "a")], appears: .unlessZero)
+        let failed = registry.counter("failed_total", help: "F.", appears: .onceUsed)
+        let histogram = registry.histogram("h_seconds", help: "H.", boundsSeconds: [1], appears: .onceUsed)
+        #expect(registry.render() == "")
+        #expect(registry.render(isComplete: true).contains("\nfailed_total 0\n"))
+        waiting.set(3)
+        slow.set(1)
+        failed.add()
+        histogram.observe(nanoseconds: 1)
+        for text in ["waiting{app=\"a\"} 3\n", "slow{app=\"a\"} 1\n", "failed_total 1\n", "h_seconds_count 1\n"] {
+            #expect(registry.render().contains(text))
+        }
+        waiting.set(0)
+        slow.set(0)
+        #expect(registry.render().contains("waiting{app=\"a\"} 0\n"), "its least value within a time is 0")
+        #expect(!registry.render().contains("slow"))
+    }
+
+    @Test("The series of hundreds of apps are found again by their labels, also after a part has ended")
+    func manySeries() {
+        let registry = MetricsRegistry()
+        let parts = (registry.makePart(), registry.makePart())
+        for app in 0..<300 {
+            parts.0.gauge("g", help: "G.", labels: [.init("app", "\(app)")]).set(1)
+            if !app.isMultiple(of: 3) { parts.1.gauge("g", help: "G.", labels: [.init("app", "\(app)")]).set(2) }
+        }
+        parts.0.end()
+        for app in 0..<300 { parts.1.gauge("g", help: "G.", labels: [.init("app", "\(app)")]).add(5) }
+        let lines = registry.render().split(separator: "\n").dropFirst(2)
+        #expect(lines.count == 300)
+        for app in 0..<300 {
+            #expect(lines.contains("g{app=\"\(app)\"} \(app.isMultiple(of: 3) ? 5 : 7)"))
+        }
+    }
+
     @Test("Readings are taken when the metrics are rendered")
     func readings() {
         let registry = MetricsRegistry()

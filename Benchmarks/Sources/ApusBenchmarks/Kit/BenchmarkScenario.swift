@@ -31,7 +31,8 @@ enum BenchmarkScenario: String, CaseIterable {
         case .fairness: "Small events while a large fan-out is served."
         case .isolation: "One app while another is throttled, refused, unanswered or unreachable."
         case .bulkheads: "One push service of an app while another is throttled, refused or unanswered."
-        case .memory: "The import of a million devices, and the memory of a worker with them."
+        case .memory:
+            "The import of a million devices, and the memory of a worker with them; memory and series of an app."
         case .peers:
             "Apus beside workers in Java, Go and Python, each alone on a processor; [peers](peers) has a table."
         case .libraries:

@@ -1,7 +1,8 @@
 import Foundation
 import PushTestKit
 
-/// The memory of a worker with a million devices registered and a thousand pushes in flight.
+/// The memory of a worker with a million devices registered and a thousand pushes in flight, and that of one with
+/// hundreds of apps.
 struct MemoryScenario {
     private static let devices = Scale.of(1_000_000, small: 20_000)
     private static let inFlight = Scale.of(1_000, small: 100)
@@ -39,5 +40,7 @@ struct MemoryScenario {
             "resident_memory_1000000_devices_1000_in_flight", try worker.mebibytes("VmRSS"), "MiB",
             budget: .valueAtMost(48))
         await worker.drain(seconds: 10)
+        simulator.kill()
+        try await AppsMemory(bench: bench, report: report, broker: broker.url).run()
     }
 }

@@ -37,8 +37,7 @@ struct FCMClientRun {
         let anchor = bench.folder + "/fcm.pem"
         let source = try AccessTokenSource(
             file: ServiceAccountFile(
-                path: bench.folder + "/account.json", tokenURL: "https://127.0.0.1:\(port)/token", caFile: anchor),
-            name: "fcm-tokens")
+                path: bench.folder + "/account.json", tokenURL: "https://127.0.0.1:\(port)/token", caFile: anchor))
         let route = try FCMRoute(
             app: "chat", projectID: ServiceContent.project, endpoint: "127.0.0.1:\(port)",
             extraTrustAnchorsFile: anchor, tokenSource: source, limits: limits)

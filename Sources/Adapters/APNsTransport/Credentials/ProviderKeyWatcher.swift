@@ -65,7 +65,7 @@ final class KeyWatchCore {
     private let logger: Logger
     private let entries: [ProviderKeyWatcher.Entry]
     /// The signature of each file when it was read last; nil if it was not read yet, or was missing.
-    private var signatures: [KeyFileSignature?]
+    private var signatures: [FileSignature?]
     /// The problem of each file when it was read last.
     private var failures: [String?]
 
@@ -82,7 +82,7 @@ final class KeyWatchCore {
     func look() {
         for index in entries.indices {
             // Taken before the file is read, so that a change between the two is seen the next time.
-            let signature = KeyFileSignature(path: entries[index].path)
+            let signature = FileSignature(path: entries[index].path)
             guard signature == nil || signature != signatures[index] else { continue }
             signatures[index] = signature
             read(index)
@@ -110,28 +110,5 @@ final class KeyWatchCore {
             let advice = "the old key stays in use; put the right file there, it is looked at again by itself"
             logger.log(.error, "apns.key.unusable", fields + [.field("reason", error.message), .field("hint", advice)])
         }
-    }
-}
-
-/// The attributes that show a changed or replaced file without reading it.
-///
-/// Deployments replace a file by a rename or by a symbolic link, which changes the inode. An editor that writes in
-/// place changes the time, and mostly the size.
-struct KeyFileSignature: Hashable, Sendable {
-    private let device: UInt64
-    private let inode: UInt64
-    private let sizeBytes: Int64
-    private let modifiedSeconds: Int
-    private let modifiedNanoseconds: Int
-
-    /// Looks at a file; the result is nil if there is none.
-    init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-        sizeBytes = Int64(status.st_size)
-        modifiedSeconds = status.st_mtim.tv_sec
-        modifiedNanoseconds = status.st_mtim.tv_nsec
     }
 }

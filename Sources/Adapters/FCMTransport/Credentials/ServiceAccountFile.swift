@@ -97,16 +97,15 @@ extension AccessTokenSource {
     ///
     /// - Parameters:
     ///   - file: the account's file.
-    ///   - name: the name of its thread.
-    ///   - clock: as for `init(name:clock:ended:fetch:)`.
+    ///   - clock: as for `init(clock:ended:fetch:)`.
     ///   - ended: takes the outcome of each fetch, for metrics and logs.
     /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
     public convenience init(
-        file: ServiceAccountFile, name: String,
+        file: ServiceAccountFile,
         clock: @escaping @Sendable () -> MonotonicTime = AccessTokenSource.systemClock,
         ended: @escaping @Sendable (AccessTokenOutcome) -> Void = { _ in }
     ) throws(ServiceError) {
-        try self.init(name: name, clock: clock, ended: ended) {
+        try self.init(clock: clock, ended: ended) {
             file.fetch(nowSeconds: WallClock.nowMilliseconds() / 1_000)
         }
     }
@@ -119,14 +118,13 @@ extension AccessTokenSource {
     /// - Parameters:
     ///   - account: the account.
     ///   - endpoint: where its tokens are fetched.
-    ///   - name: the name of its thread.
     ///   - ended: takes the outcome of each fetch, for metrics and logs.
     /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
     public convenience init(
-        account: ServiceAccount, endpoint: TokenEndpoint, name: String,
+        account: ServiceAccount, endpoint: TokenEndpoint,
         ended: @escaping @Sendable (AccessTokenOutcome) -> Void = { _ in }
     ) throws(ServiceError) {
-        try self.init(name: name, ended: ended) {
+        try self.init(ended: ended) {
             endpoint.fetch(for: account, nowSeconds: WallClock.nowMilliseconds() / 1_000)
         }
     }

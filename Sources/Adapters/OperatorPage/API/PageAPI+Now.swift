@@ -37,7 +37,8 @@ extension PageAPI {
             }
             writer.array("fanOuts", fanOuts) { $1.write(to: &$0, nowMilliseconds: now) }
             writer.array("workers", deployment.workers) { $1.write(to: &$0) }
-            writer.array("apps", deployment.apps(configured: configuration.appNames)) { writer, app in
+            let apps = deployment.apps(configured: configuration.appNames).sortedByTrouble { pauses.includes($0) }
+            writer.array("apps", apps) { writer, app in
                 app.write(to: &writer)
                 writer.member("paused", pauses.includes(app.name))
             }
@@ -114,10 +115,14 @@ extension DeploymentStatus {
     /// The apps of the configuration, and those that other processes have.
     func apps(configured: [String]) -> [App] {
         var apps = configured.map { App(name: $0) }
+        var places = Dictionary(apps.enumerated().map { ($1.name, $0) }) { first, _ in first }
         for worker in freshWorkers {
             for app in worker.status.apps where app.name != "unknown" || app.totals.matched > 0 {
-                let index = apps.firstIndex { $0.name == app.name } ?? apps.count
-                if index == apps.count { apps.append(App(name: app.name)) }
+                let index = places[app.name] ?? apps.count
+                if index == apps.count {
+                    apps.append(App(name: app.name))
+                    places[app.name] = index
+                }
                 apps[index].problems += app.problems.map { (worker.identifier, $0) }
                 apps[index].recent.add(app.recent)
                 apps[index].recentSeconds = max(apps[index].recentSeconds, worker.recentSeconds)

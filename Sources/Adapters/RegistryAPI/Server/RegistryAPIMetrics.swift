@@ -18,13 +18,14 @@ struct RegistryAPIMetrics: Sendable {
             registry.counter(
                 "apus_registry_api_requests_total",
                 help: "Requests to the registry's API, by the first digit of the status.",
-                labels: [.init("operation", name), .init("status", status)])
+                labels: [.init("operation", name), .init("status", status)], appears: .onceUsed)
         }
         return RouteMetrics(
             succeeded: counter("2xx"), refused: counter("4xx"), failed: counter("5xx"),
             duration: registry.histogram(
                 "apus_registry_api_request_duration_seconds", help: "From the whole request to its answer.",
-                boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("operation", name)]), errors: errors)
+                boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("operation", name)],
+                appears: .onceUsed), errors: errors)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Dispatch
 public import Essentials
 internal import EventLoop
 internal import Glibc
@@ -5,17 +6,21 @@ internal import Synchronization
 
 /// The access token of one account (OAuth 2.0, RFC 6749): fetched once, shared by every route with the same account.
 ///
-/// It is fetched on a thread of its own, so that a slow endpoint delays no push, and before it expires, so that no push
-/// waits for it. The source has to be stopped.
+/// It is fetched on a thread of `AccessTokenThreads`, so that a slow endpoint delays no push, and before it expires, so
+/// that no push waits for it. The source has to be stopped.
 public final class AccessTokenSource: Authorizer {
     private struct State {
         var schedule = AccessTokenSchedule()
         var token: Authorization?
         var observers: [@Sendable () -> Void] = []
         var isStopped = false
+        /// Whether a fetch is under way, or waits for a thread.
+        var isFetching = false
+        /// Told when the fetch that is under way has ended.
+        var stopped: DispatchSemaphore?
     }
 
-    private let loop: EventLoop
+    private let threads: AccessTokenThreads
     private let fetch: @Sendable () -> AccessTokenOutcome
     private let ended: @Sendable (AccessTokenOutcome) -> Void
     private let clock: @Sendable () -> MonotonicTime
@@ -24,18 +29,17 @@ public final class AccessTokenSource: Authorizer {
     /// Creates the source; it fetches nothing before a token is needed.
     ///
     /// - Parameters:
-    ///   - name: the name of its thread.
     ///   - clock: a clock that goes on while the machine is suspended.
     ///   - ended: takes the outcome of each fetch, for metrics and logs.
     ///   - fetch: fetches a token; may block for some seconds.
     /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
     public init(
-        name: String, clock: @escaping @Sendable () -> MonotonicTime = AccessTokenSource.systemClock,
+        clock: @escaping @Sendable () -> MonotonicTime = AccessTokenSource.systemClock,
         ended: @escaping @Sendable (AccessTokenOutcome) -> Void = { _ in },
         fetch: @escaping @Sendable () -> AccessTokenOutcome
     ) throws(ServiceError) {
         do throws(EventLoopError) {
-            loop = try EventLoop(name: name)
+            threads = try AccessTokenThreads.shared()
         } catch {
             throw ServiceError(.systemFailed, "access tokens cannot be fetched: \(error)")
         }
@@ -53,11 +57,13 @@ public final class AccessTokenSource: Authorizer {
 
     /// Fetches no more; returns when a fetch that has begun is over.
     public func stop() {
-        let isFirst = state.withLock { state in
-            defer { state.isStopped = true }
-            return !state.isStopped
+        let running = state.withLock { state -> DispatchSemaphore? in
+            guard !state.isStopped else { return nil }
+            state.isStopped = true
+            if state.isFetching { state.stopped = DispatchSemaphore(value: 0) }
+            return state.stopped
         }
-        if isFirst { loop.stopAndJoin() }
+        running?.wait()
     }
 
     /// The token to use now, or why there is none; begins to fetch one with the first call.
@@ -71,7 +77,7 @@ public final class AccessTokenSource: Authorizer {
         }
     }
 
-    /// Calls back after each fetch, on the source's own thread.
+    /// Calls back after each fetch, on the thread that has fetched.
     public func observe(_ changed: @escaping @Sendable () -> Void) {
         state.withLock { $0.observers.append(changed) }
     }
@@ -81,10 +87,11 @@ public final class AccessTokenSource: Authorizer {
         let (answer, isDue) = state.withLock { state -> (AuthorizationState, Bool) in
             change(&state, now)
             let availability = state.schedule.needed(at: now)
-            let isDue = !state.isStopped && state.schedule.due.map { now >= $0 } ?? false
+            let isDue = !state.isStopped && !state.isFetching && state.schedule.due.map { now >= $0 } ?? false
+            if isDue { state.isFetching = true }
             return (Self.answer(availability, state.token), isDue)
         }
-        if isDue { loop.submit { [weak self] in self?.fetchIfDue() } }
+        if isDue { threads.run { self.fetchIfDue() } }
         return answer
     }
 
@@ -99,9 +106,18 @@ public final class AccessTokenSource: Authorizer {
         }
     }
 
+    /// Fetches a token on a thread that may wait; `isFetching` says so already.
     private func fetchIfDue() {
-        guard state.withLock({ !$0.isStopped && $0.schedule.beginFetch(at: clock()) }) else { return }
-        let outcome = fetch()
+        let begins = state.withLock { !$0.isStopped && $0.schedule.beginFetch(at: clock()) }
+        if begins { take(fetch()) }
+        let stopped = state.withLock { state in
+            state.isFetching = false
+            return state.stopped
+        }
+        stopped?.signal()
+    }
+
+    private func take(_ outcome: AccessTokenOutcome) {
         let now = clock()
         let (observers, due) = state.withLock { state in
             state.schedule.ended(outcome, at: now)
@@ -115,6 +131,16 @@ public final class AccessTokenSource: Authorizer {
         ended(outcome)
         for changed in observers { changed() }
         let delay = due.map { $0.nanoseconds(since: now) } ?? 0
-        loop.schedule(afterNanoseconds: delay) { [weak self] in self?.fetchIfDue() }
+        threads.wake(afterNanoseconds: delay) { [weak self] in self?.wake() }
+    }
+
+    /// The time has come to fetch the next token.
+    private func wake() {
+        let isDue = state.withLock { state in
+            guard !state.isStopped, !state.isFetching else { return false }
+            state.isFetching = true
+            return true
+        }
+        if isDue { threads.run { self.fetchIfDue() } }
     }
 }

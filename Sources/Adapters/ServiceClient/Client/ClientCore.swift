@@ -28,6 +28,12 @@ final class ClientCore {
     private var timerDueNanoseconds: UInt64 = .max
     private let closeTimeoutNanoseconds: UInt64
     private var whenClosed: (() -> Void)?
+    /// How many pools begin to connect at the same time.
+    ///
+    /// Each handshake takes memory, and hundreds at once would leave it behind in pieces.
+    private static let poolsStartedTogether = 32
+    /// How long after these the next ones begin.
+    private static let startIntervalNanoseconds: UInt64 = 20_000_000
     /// Runs at the end of a tick; stored, so that scheduling it allocates nothing.
     private lazy var endOfTickWork: () -> Void = { [self] in tickEnded() }
 
@@ -82,7 +88,14 @@ final class ClientCore {
     func start(handler: any PushTransportHandler, fromElsewhere: LoopBound<ClientCore>) {
         self.handler = handler
         self.fromElsewhere = fromElsewhere
-        for pool in pools { pool.start() }
+        for (index, pool) in pools.enumerated() {
+            let delay = UInt64(index / Self.poolsStartedTogether) * Self.startIntervalNanoseconds
+            guard delay > 0 else {
+                pool.start()
+                continue
+            }
+            loop.schedule(afterNanoseconds: delay) { if !pool.pool.isClosing { pool.start() } }
+        }
     }
 
     func send(_ requests: [PushRequest]) {

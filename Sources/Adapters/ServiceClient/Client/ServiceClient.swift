@@ -16,8 +16,21 @@ internal import Synchronization
 public final class ServiceClient: PushTransport {
     private struct State {
         var instruments: [(app: String, metrics: ServiceMetrics)] = []
-        /// The contexts of routes that were added later, by the file of their trust anchors.
+        /// The contexts by the file of their trust anchors, which is read once for all routes.
         var contexts: [String: TLSContext] = [:]
+
+        mutating func context(for route: ServiceRoute) throws(ServiceError) -> TLSContext {
+            let file = route.extraTrustAnchorsFile ?? ""
+            if let known = contexts[file] { return known }
+            let context = try route.makeContext()
+            contexts[file] = context
+            return context
+        }
+
+        /// The routes of an app share its instruments.
+        mutating func add(_ metrics: ServiceMetrics, of app: String) {
+            if !instruments.contains(where: { $0.app == app }) { instruments.append((app, metrics)) }
+        }
     }
 
     /// The loop that carries the connections.
@@ -45,19 +58,18 @@ public final class ServiceClient: PushTransport {
         closeTimeoutNanoseconds: UInt64 = 5_000_000_000, seed: UInt64? = nil
     ) throws(ServiceError) {
         var parts: [RouteParts] = []
-        var instruments: [(app: String, metrics: ServiceMetrics)] = []
+        var state = State()
         for route in routes {
             let log = EndpointPoolLog(
                 route: route, logger: logger,
                 metrics: ServiceMetrics(app: route.app, service: route.service, registry: metrics))
-            parts.append(RouteParts(configuration: route, context: try route.makeContext(), log: log))
-            // The routes of an app share its instruments.
-            if !instruments.contains(where: { $0.app == route.app }) { instruments.append((route.app, log.metrics)) }
+            parts.append(RouteParts(configuration: route, context: try state.context(for: route), log: log))
+            state.add(log.metrics, of: route.app)
         }
         self.logger = logger
         self.metrics = metrics
         self.seed = seed ?? UInt64.random(in: 0...UInt64.max)
-        state = Mutex(State(instruments: instruments))
+        self.state = Mutex(state)
         do throws(EventLoopError) {
             loop = try EventLoop(name: loopName)
         } catch {
@@ -77,10 +89,7 @@ public final class ServiceClient: PushTransport {
     /// The open connections of each app, and its pushes that are not answered yet; any thread may ask.
     public var connections: [(app: String, openCount: Int, streamCount: Int)] {
         state.withLock { $0.instruments }.map { app, metrics in
-            (
-                app, metrics.mainConnections.open.value + metrics.quarantineConnections.open.value,
-                metrics.requests.openStreams.value
-            )
+            (app, metrics.openOfApp.value, metrics.streamsOfApp.value)
         }
     }
 
@@ -101,15 +110,10 @@ public final class ServiceClient: PushTransport {
     /// - Throws: `ServiceError` with `routeInvalid` if the trust anchor cannot be read.
     public func addRoute(_ route: ServiceRoute) throws(ServiceError) -> Int {
         let instruments = ServiceMetrics(app: route.app, service: route.service, registry: metrics)
-        let file = route.extraTrustAnchorsFile ?? ""
-        let known = state.withLock { state in
-            if !state.instruments.contains(where: { $0.app == route.app }) {
-                state.instruments.append((route.app, instruments))
-            }
-            return state.contexts[file]
+        let context = try state.withLock { (state) throws(ServiceError) in
+            state.add(instruments, of: route.app)
+            return try state.context(for: route)
         }
-        let context = if let known { known } else { try route.makeContext() }
-        if known == nil { state.withLock { $0.contexts[file] = context } }
         let log = EndpointPoolLog(route: route, logger: logger, metrics: instruments)
         return core.value.addRoute(RouteParts(configuration: route, context: context, log: log), seed: seed)
     }

@@ -2,6 +2,9 @@ internal import Metrics
 import Notifications
 
 /// The instruments of one app at one push service; its routes add to the same ones.
+///
+/// What happens to connections is counted for all apps of a service together: it is the same endpoint for all, and a
+/// series for each of hundreds of apps would hide it.
 struct ServiceMetrics: Sendable {
     /// How many connections of one pool are in each state.
     struct Connections: Sendable {
@@ -23,9 +26,13 @@ struct ServiceMetrics: Sendable {
     let evictedStarved: Counter
     let quarantined: Counter
     let openCircuits: Gauge
+    /// The app's own open connections, which are shown by its name on the operator's page only.
+    let openOfApp = Gauge()
+    /// The app's own pushes without an answer, likewise.
+    let streamsOfApp = Gauge()
 
     init(app: String, service: PushService, registry: MetricsRegistry) {
-        let labels = [MetricsRegistry.Label("app", app), .init("service", service.rawValue)]
+        let labels = [MetricsRegistry.Label("service", service.rawValue)]
         mainConnections = Self.connections(of: .main, labels, registry)
         quarantineConnections = Self.connections(of: .quarantine, labels, registry)
         requests = RequestMetrics(app: app, service: service, registry: registry)
@@ -82,13 +89,13 @@ struct RequestMetrics: Sendable {
     let notProcessed: Counter
 
     init(app: String, service: PushService, registry: MetricsRegistry) {
-        let labels = [MetricsRegistry.Label("app", app), .init("service", service.rawValue)]
+        let labels = [MetricsRegistry.Label("service", service.rawValue)]
         openStreams = registry.gauge(
             "apus_push_open_streams", help: "Pushes that a push service has been sent and has not answered yet.",
             labels: labels)
         waiting = registry.gauge(
             "apus_push_waiting_pushes", help: "Pushes that wait for a free stream to their push service.",
-            labels: labels)
+            labels: [.init("app", app)] + labels, appears: .onceUsed)
         let connectsHelp = "Attempts to connect to a push service, by outcome."
         connectsReady = registry.counter(
             "apus_push_connects_total", help: connectsHelp, labels: labels + [.init("outcome", "ready")])

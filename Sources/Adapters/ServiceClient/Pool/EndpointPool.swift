@@ -58,6 +58,10 @@ final class EndpointPool {
     private var reportedReachable: Bool?
     /// Whether a push has waited in vain since there was a connection last.
     var hasWaitedInVain = false
+    /// When the memory of pushes that have ended is given back; nil if none is held.
+    private var releaseDueNanoseconds: UInt64?
+    /// How long it is kept for the pushes that follow.
+    private static let keptNanoseconds: UInt64 = 1_000_000_000
 
     /// Prepares one pool of a route.
     ///
@@ -117,8 +121,24 @@ final class EndpointPool {
         perform(pool.submissionsEnded(nowNanoseconds: loop.nowNanoseconds))
         reportSizes()
         isTouched = false
-        dueNanoseconds = min(pool.wakeUpNanoseconds ?? .max, authorization.recheckNanoseconds)
+        dueNanoseconds = min(
+            pool.wakeUpNanoseconds ?? .max, authorization.recheckNanoseconds, releaseMemory(loop.nowNanoseconds))
         return dueNanoseconds
+    }
+
+    /// Gives back the memory of pushes that have ended, at a moment when none is out and not too often.
+    ///
+    /// - Returns: when it has to be asked again; the end of the last push asks as well.
+    private func releaseMemory(_ nowNanoseconds: UInt64) -> UInt64 {
+        guard !requests.isEmpty else { return .max }
+        let due = releaseDueNanoseconds ?? nowNanoseconds &+ Self.keptNanoseconds
+        releaseDueNanoseconds = due
+        guard pool.isEmpty else { return .max }
+        guard nowNanoseconds >= due, pool.releaseMemory() else { return due }
+        requests = []
+        adapter.releaseMemory()
+        releaseDueNanoseconds = nil
+        return .max
     }
 
     private func submitWaiting() {

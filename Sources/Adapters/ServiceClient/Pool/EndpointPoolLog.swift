@@ -86,7 +86,10 @@ struct EndpointPoolLog {
 
     func changed(from old: Sizes, to new: Sizes) {
         if new.states != old.states { statesChanged(from: old.states, to: new.states) }
-        if new.streams != old.streams { metrics.requests.openStreams.add(new.streams - old.streams) }
+        if new.streams != old.streams {
+            metrics.requests.openStreams.add(new.streams - old.streams)
+            metrics.streamsOfApp.add(new.streams - old.streams)
+        }
         if new.waiting != old.waiting { metrics.requests.waiting.add(new.waiting - old.waiting) }
         if new.isCircuitOpen != old.isCircuitOpen { metrics.openCircuits.add(new.isCircuitOpen ? 1 : -1) }
         if new.counts != old.counts { countsChanged(from: old.counts, to: new.counts) }
@@ -97,6 +100,7 @@ struct EndpointPoolLog {
         gauges.connecting.add(new.connecting - old.connecting)
         gauges.proving.add(new.proving - old.proving)
         gauges.open.add(new.open - old.open)
+        metrics.openOfApp.add(new.open - old.open)
         gauges.draining.add(new.draining - old.draining)
     }
 

@@ -50,6 +50,9 @@ public protocol ServiceAdapter: AnyObject {
 
     /// The reason in the debug data of a GOAWAY; empty if there is none.
     func reason(inGoAway debugData: [UInt8]) -> String
+
+    /// Gives back the memory that is kept from request to request: no push is out.
+    func releaseMemory()
 }
 
 extension ServiceAdapter {

@@ -86,6 +86,8 @@ final class WebPushAdapter: ServiceAdapter {
     }
 
     func reason(inGoAway debugData: [UInt8]) -> String { WebPushAnswerParser.word(debugData) }
+
+    func releaseMemory() { parser.releaseMemory() }
 }
 
 extension PushAnswer {

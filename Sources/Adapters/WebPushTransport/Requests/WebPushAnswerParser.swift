@@ -51,6 +51,9 @@ struct WebPushAnswerParser {
         return answer
     }
 
+    /// Gives back the memory that is kept from answer to answer.
+    func releaseMemory() { parser.relinquish(retainedBytes: 0) }
+
     private static func reason(inJSON parsed: JSONValue) -> String? {
         if let number = parsed["errno"]?.int64 {
             if number == mozillaTokenNumber { return WebPushReason.tokenRefused }

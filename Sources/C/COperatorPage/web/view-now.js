@@ -1,6 +1,7 @@
 // What happens now: all workers together.
 
 import { get, post } from "./api.js";
+import { connectionSums, FILTER_MINIMUM, shownApps } from "./apps.js";
 import { LineChart } from "./chart.js";
 import { ask, tell } from "./dialogs.js";
 import { button, chip, h, listen, renew, table } from "./dom.js";
@@ -28,9 +29,20 @@ export class NowView {
         this.rest = h("div", { class: "rest" });
         this.element = h("div", { class: "now" }, h("h1", { class: "hidden" }, "Now"), this.findings, this.tiles,
             h("div", { class: "charts" }, this.charts.map((chart) => chart.element)), this.rest);
+        this.filter = "";
+        this.isWhole = false;
+        this.element.addEventListener("input", ({ target }) => {
+            if (target.name !== "apps") return;
+            this.filter = target.value;
+            this.#draw();
+        });
         listen(this.element, {
             pause: ({ app }) => this.#pause(app),
             resume: ({ app }) => this.#resume(app),
+            "all-apps": () => {
+                this.isWhole = true;
+                this.#draw();
+            },
             cancel: ({ number }) => cancelFanOut(page, number, this.now.fanOuts),
         });
     }
@@ -106,7 +118,8 @@ export class NowView {
             { label: "Connections", isNumber: true }, { label: "Why" },
             ...(this.#canPause ? [{ label: h("span", { class: "hidden" }, "Action") }] : []),
         ];
-        const rows = apps.map((app) => {
+        const { shown, leftOut } = shownApps(apps, this);
+        const rows = shown.map((app) => {
             const pause = pauses.find((each) => each.app === app.name) ?? everything;
             const [kind, word] = stateWords(pause ? "paused" : app.state);
             return { key: app.name, cells: [
@@ -116,7 +129,15 @@ export class NowView {
             ] };
         });
         return section("Apps", this.#canPause && (everything
-            ? button("resume", "Resume all") : button("pause", "Pause all …")), table("Apps", columns, rows));
+            ? button("resume", "Resume all") : button("pause", "Pause all …")), [
+            apps.length >= FILTER_MINIMUM && h("input", {
+                type: "search", name: "apps", placeholder: "Filter by name, state or reason", "data-key": "filter",
+                "aria-label": `Filter of ${counted(apps.length, "app")}`,
+            }),
+            table("Apps", columns, rows, { "data-key": "apps" }),
+            leftOut > 0 && h("p", { class: "card empty", "data-key": "left-out" },
+                `${counted(leftOut, "more app")}, with no more trouble than these. `, button("all-apps", "Show all")),
+        ]);
     }
 
     #pauseButton(app, pause, everything) {
@@ -231,7 +252,7 @@ function whyOf(app, pause) {
 }
 
 function connectionsOf(worker) {
-    return (worker.connections ?? []).map(({ app, environment, open, streamsInUse }) => {
+    return connectionSums(worker.connections).map(({ app, environment, open, streamsInUse }) => {
         const detail = [environment, counted(streamsInUse, "stream")].filter(Boolean).join(", ");
         return h("div", {}, `${app} ${open} `, h("small", { class: "muted" }, detail));
     });

@@ -75,6 +75,9 @@ export function filterWords(filter, dateTime) {
     return parts.length === 0 ? "every dead letter of every app" : parts.join(", ");
 }
 
+/// How many of the apps with the same trouble are named.
+const APPS_NAMED_MAXIMUM = 3;
+
 /// What needs a person now, the worst first: {kind, text} of the answer of `api/now`.
 export function findings(now) {
     const found = (now.problems ?? []).map((text) => ({ kind: "bad", text }));
@@ -83,9 +86,10 @@ export function findings(now) {
         const why = pause.reason ? `: ${pause.reason}` : "";
         found.push({ kind: "warn", text: `${what}${why}${pause.user ? ` (by ${pause.user})` : ""}.` });
     }
-    for (const app of now.apps ?? []) {
-        const reasons = [...new Set((app.reasons ?? []).map((each) => each.reason))];
-        if (app.state === "failing") found.push({ kind: "bad", text: `App ${app.name}: ${reasons.join("; ")}` });
+    for (const [trouble, names] of failingApps(now.apps ?? [])) {
+        const more = names.length - APPS_NAMED_MAXIMUM;
+        const who = [...names.slice(0, APPS_NAMED_MAXIMUM), ...(more > 0 ? [`${count(more)} more`] : [])].join(", ");
+        found.push({ kind: "bad", text: `${names.length === 1 ? "App" : "Apps"} ${who}: ${trouble}` });
     }
     const workers = now.workers ?? [];
     for (const { id, state } of workers) {
@@ -102,6 +106,17 @@ export function findings(now) {
     const waiting = now.deadLetters?.waiting ?? 0;
     if (waiting > 0) found.push({ kind: "warn", text: `${counted(waiting, "dead letter")} not collected yet.` });
     return [...found.filter(({ kind }) => kind === "bad"), ...found.filter(({ kind }) => kind !== "bad")];
+}
+
+/// What is wrong with apps, and with which: a push service that is away is one finding, and not one for each app.
+function failingApps(apps) {
+    const failing = new Map();
+    for (const { name, state, reasons = [] } of apps) {
+        if (state !== "failing") continue;
+        const trouble = [...new Set(reasons.map((each) => each.reason))].join("; ");
+        failing.set(trouble, [...(failing.get(trouble) ?? []), name]);
+    }
+    return failing;
 }
 
 /// What makes processes unready or degrades them, and which: many have the same cause. Pauses and the apps whose

@@ -40,8 +40,9 @@ void apus_json_parser_destroy(apus_json_parser *parser);
 /// The size of a document, in bytes, for which there are buffers now.
 size_t apus_json_parser_capacity(const apus_json_parser *parser);
 
-/// Gives the buffers back to the system if they are for more than `retained_bytes`; there is no document afterwards.
-void apus_json_parser_relinquish(apus_json_parser *parser);
+/// Gives the buffers back to the system if they are for more than `retained_bytes`, or if that is 0; there is no
+/// document afterwards.
+void apus_json_parser_relinquish(apus_json_parser *parser, size_t retained_bytes);
 
 /// Parses a document; the bytes are copied and need no padding.
 apus_json_outcome apus_json_parse(

@@ -53,9 +53,9 @@ public struct FCMServiceAccount: Hashable, Sendable, CustomStringConvertible, Cu
         case .file(let path):
             try AccessTokenSource(
                 file: ServiceAccountFile(path: path, caFile: endpoint.caFile, proxy: endpoint.proxy),
-                name: "fcm-tokens", ended: ended)
+                ended: ended)
         case .json:
-            try AccessTokenSource(account: try read(), endpoint: endpoint, name: "fcm-tokens", ended: ended)
+            try AccessTokenSource(account: try read(), endpoint: endpoint, ended: ended)
         }
     }
 }

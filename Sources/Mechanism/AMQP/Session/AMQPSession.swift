@@ -357,10 +357,28 @@ public final class AMQPSession {
         guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "rejecting") }
     }
 
+    /// Gives a delivery back to its queue, which delivers it again.
+    public func giveBack(_ number: UInt64) throws(AMQPError) {
+        let status = amqp_basic_reject(try usableHandle(), Self.channel, number, 1)
+        guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "giving back") }
+    }
+
     /// Asks the broker to start a consumer that acknowledges, without waiting; a queue that is not there closes the
     /// channel.
-    public func startConsumer(of queue: String, tag: String) throws(AMQPError) {
+    ///
+    /// - Parameters:
+    ///   - queue: the queue to consume.
+    ///   - tag: how its deliveries are marked.
+    ///   - prefetch: how many unacknowledged deliveries it may have; nil for what was set last.
+    /// - Throws: `AMQPError` if the connection has ended.
+    public func startConsumer(of queue: String, tag: String, prefetch: UInt16? = nil) throws(AMQPError) {
         let handle = try usableHandle()
+        if let prefetch {
+            var limit = amqp_basic_qos_t(prefetch_size: 0, prefetch_count: prefetch, global: 0)
+            let status = amqp_send_method(
+                handle, Self.channel, amqp_method_number_t(CRABBITMQ_BASIC_QOS), &limit)
+            guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "setting the prefetch") }
+        }
         var writer = makeWriter()
         var method = amqp_basic_consume_t()
         method.queue = try writer.shortString(queue, "name of the queue")

@@ -268,7 +268,7 @@ extension ConfigurationKey {
         details: "\"\" trusts the system's anchors only.")
     static let appConnections = ConfigurationKey(
         section: "app.apns", name: "connections", kind: .integer(1...64), standard: .integer(2),
-        summary: "The connections that a worker keeps to each of Apple's environments.")
+        summary: "The connections that a worker keeps to each of Apple's environments, one before the first push.")
     static let appConnectionsMaximum = ConfigurationKey(
         section: "app.apns", name: "connections_max", kind: .integer(1...64), standard: .integer(16),
         summary: "The most connections that a worker opens to each environment.",

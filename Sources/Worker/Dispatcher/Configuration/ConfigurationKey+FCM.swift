@@ -30,7 +30,7 @@ extension ConfigurationKey {
         details: "\"\" trusts the system's anchors only.")
     static let fcmConnections = ConfigurationKey(
         section: "app.fcm", name: "connections", kind: .integer(1...64), standard: .integer(2),
-        summary: "The connections that a worker keeps to FCM.")
+        summary: "The connections that a worker keeps to FCM, one before the first push.")
     static let fcmConnectionsMaximum = ConfigurationKey(
         section: "app.fcm", name: "connections_max", kind: .integer(1...64), standard: .integer(16),
         summary: "The most connections that a worker opens to FCM.",

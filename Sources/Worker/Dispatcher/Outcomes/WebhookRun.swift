@@ -52,13 +52,16 @@ public final class WebhookRun: OutcomeRun {
         self.logger = logger
         do {
             let names = configuration.topology.names
-            let routes = try configuration.webhookEndpoints.map { endpoint in
-                var broker = try configuration.broker(purpose: "webhooks")
-                broker.prefetch = UInt16(clamping: endpoint.requestsMaximum * Self.prefetchForRequest)
-                let source = try OutcomeConsumer(
-                    configuration: broker, queue: .durable(name: names.webhook(app: endpoint.app)),
-                    connection: "webhook \(endpoint.app)", logger: logger, metrics: metrics)
-                return WebhookService.Route(endpoint: endpoint, source: source) { delay in
+            let endpoints = configuration.webhookEndpoints
+            let queues = try OutcomeQueues(
+                endpoints.map { endpoint in
+                    OutcomeQueues.Queue(
+                        name: names.webhook(app: endpoint.app),
+                        prefetch: UInt16(clamping: endpoint.requestsMaximum * Self.prefetchForRequest))
+                }, configuration: configuration.broker(purpose: "webhooks"), connection: "webhooks", logger: logger,
+                metrics: metrics)
+            let routes = zip(endpoints, queues.sources).map { endpoint, source in
+                WebhookService.Route(endpoint: endpoint, source: source) { delay in
                     names.webhookRetry(app: endpoint.app, delayMilliseconds: delay)
                 }
             }

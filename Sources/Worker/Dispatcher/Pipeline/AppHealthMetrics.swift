@@ -25,7 +25,8 @@ final class AppHealthMetrics {
         apps = routes.map { route in
             func gauge(_ metric: String, help: String) -> Gauge {
                 registry.gauge(
-                    metric, help: help, labels: [.init("app", route.name), .init("service", route.service.rawValue)])
+                    metric, help: help, labels: [.init("app", route.name), .init("service", route.service.rawValue)],
+                    appears: .unlessZero)
             }
             return App(
                 unreachableRoutes: gauge(

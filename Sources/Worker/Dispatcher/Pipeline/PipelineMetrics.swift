@@ -4,7 +4,9 @@ import Notifications
 import PushCore
 import Tracing
 
-/// The instruments of the pipeline; made at start, so that each shows as 0 before its first event.
+/// The instruments of the pipeline; made at start.
+///
+/// What an app has of its own shows as 0 before its first push only where its first number must not be missed.
 final class PipelineMetrics {
     enum EventOutcome: String, CaseIterable {
         case dispatched
@@ -82,36 +84,38 @@ final class PipelineMetrics {
 
     private static func instruments(_ registry: MetricsRegistry, app: String, service: String) -> AppInstruments {
         let labels = [MetricsRegistry.Label("app", app), .init("service", service)]
-        func ended(_ outcome: String) -> Counter {
+        func ended(_ outcome: String, appears appearance: MetricsRegistry.Appearance = .onceUsed) -> Counter {
             registry.counter(
                 "apus_pushes_total", help: "Pushes that ended, by outcome; requeued ones wait in a queue.",
-                labels: labels + [MetricsRegistry.Label("outcome", outcome)])
+                labels: labels + [MetricsRegistry.Label("outcome", outcome)], appears: appearance)
         }
         return AppInstruments(
             matched: registry.counter(
                 "apus_pushes_matched_total", help: "Pushes that events called for.", labels: labels),
-            accepted: ended("accepted"), tokenDead: ended("token_dead"), expired: ended("expired"),
+            accepted: ended("accepted", appears: .always), tokenDead: ended("token_dead"), expired: ended("expired"),
             coalesced: ended("coalesced"),
             reduced: registry.counter(
                 "apus_pushes_reduced_total",
                 help:
                     "Subscriptions' pushes that show nothing because even their shortest texts are too long.",
-                labels: labels),
+                labels: labels, appears: .onceUsed),
             requeuedForRetry: ended("requeued_retry"),
             deadLettered: ended("requeued_dead_letter"),
             inFlight: registry.gauge(
-                "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: labels),
+                "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: labels, appears: .onceUsed),
             unaccounted: registry.gauge(
                 "apus_pushes_unaccounted",
                 help: "Pushes matched less those ended and in flight; anything but 0 is a defect of the worker.",
-                labels: labels),
+                labels: labels, appears: .unlessZero),
             duration: registry.histogram(
                 "apus_push_duration_seconds",
                 help: "From the request of a push to its answer; only of answered attempts.",
-                boundsSeconds: Histogram.requestBoundsSeconds, labels: labels, exemplars: apnsID),
+                boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("service", service)],
+                exemplars: apnsID),
             unanswered: registry.counter(
                 "apus_push_attempts_unanswered_total",
-                help: "Attempts of pushes that ended without an answer of the push service.", labels: labels))
+                help: "Attempts of pushes that ended without an answer of the push service.", labels: labels,
+                appears: .onceUsed))
     }
 
     private static func eventCounters(_ registry: MetricsRegistry) -> [EventType?: [EventOutcome: Counter]] {
@@ -136,7 +140,7 @@ final class PipelineMetrics {
             ?? registry.counter(
                 "apus_devices_without_token_total",
                 help: "Devices and tokens of a push's target that were left out: they have no token of its kind.",
-                labels: [.init("app", app), .init("kind", kind.rawValue)])
+                labels: [.init("app", app), .init("kind", kind.rawValue)], appears: .onceUsed)
         withoutToken[key] = counter
         counter.add(count)
     }

@@ -27,7 +27,7 @@ extension Configuration {
                 let log = AccessTokenLog(
                     account: adm.clientID, settings: "client_id and client_secret", logger: logger, metrics: metrics)
                 let source = try AccessTokenSource(
-                    credentials: adm.credentials, name: "adm-tokens", ended: { log.ended($0) })
+                    credentials: adm.credentials, ended: { log.ended($0) })
                 result.tokenSources.append(source)
                 var limits = HTTP1Limits()
                 limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds

@@ -123,6 +123,7 @@ extension Configuration {
             }
             var limits = PoolLimits()
             limits.connections = apns.connections
+            limits.connectionsUnused = 1
             limits.connectionsMaximum = apns.connectionsMaximum
             limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
             let proxy = try apns.proxy.map { (url) throws(ServiceError) in try HTTPProxy(url: url.revealed) }

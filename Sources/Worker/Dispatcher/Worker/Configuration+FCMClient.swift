@@ -41,7 +41,7 @@ extension Configuration {
                 } else {
                     let log = AccessTokenLog(
                         account: account.email, settings: "service_account_file", logger: logger, metrics: metrics)
-                    source = try AccessTokenSource(file: file, name: "fcm-tokens", ended: { log.ended($0) })
+                    source = try AccessTokenSource(file: file, ended: { log.ended($0) })
                     sources[file] = source
                 }
                 routes.append(
@@ -86,6 +86,7 @@ extension Configuration.FCM {
     ) throws(ServiceError) -> FCMRoute {
         var limits = FCMRoute.defaultLimits
         limits.connections = connections
+        limits.connectionsUnused = 1
         limits.connectionsMaximum = connectionsMaximum
         limits.deadlineNanoseconds = deadlineNanoseconds
         limits.pushesPerMinuteMaximum = messagesPerMinute
@@ -117,7 +118,7 @@ struct AccessTokenLog: Sendable {
         func counter(_ result: String) -> Counter {
             metrics.counter(
                 "apus_push_access_token_fetches_total", help: "Access tokens asked for, by account and result.",
-                labels: [.init("account", account), .init("result", result)])
+                labels: [.init("account", account), .init("result", result)], appears: .onceUsed)
         }
         (granted, failed, refused) = (counter("granted"), counter("failed"), counter("refused"))
     }

@@ -138,7 +138,7 @@ struct ClientConnectionTests {
         #expect((20..<30).allSatisfy { fixture.results.outcome(UInt64($0)) == accepted })
         #expect(
             fixture.metrics.render().contains(
-                #"apus_push_connections_evicted_total{app="chat",service="apns",reason="silent"} 1"#))
+                #"apus_push_connections_evicted_total{service="apns",reason="silent"} 1"#))
         await fixture.client.close()
         try await proxy.stop()
         try await peer.stop()
@@ -155,14 +155,14 @@ struct ClientConnectionTests {
         #expect(await fixture.log.wait(for: "push.circuit.open"))
         // The metric follows at the end of the tick.
         try await eventually("the metric of an open circuit") {
-            fixture.metrics.render().contains(#"apus_push_open_circuits{app="chat",service="apns"} 1"#)
+            fixture.metrics.render().contains(#"apus_push_open_circuits{service="apns"} 1"#)
         }
         #expect(fixture.results.results.value.isEmpty)
         try await proxy.behave(.tunnelTo(port: peer.port))
         let results = await fixture.results.wait(count: 50)
         #expect(results.count { $0.outcome == accepted } == 50)
         await fixture.client.close()
-        #expect(fixture.metrics.render().contains(#"apus_push_open_circuits{app="chat",service="apns"} 0"#))
+        #expect(fixture.metrics.render().contains(#"apus_push_open_circuits{service="apns"} 0"#))
         try await proxy.stop()
         try await peer.stop()
     }

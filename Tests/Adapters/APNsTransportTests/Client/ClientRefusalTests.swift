@@ -31,7 +31,7 @@ struct ClientRefusalTests {
         #expect(line.contains("hint"))
         await fixture.client.close()
         let rendered = fixture.metrics.render()
-        #expect(!rendered.contains(#"apus_push_connects_total{app="chat",service="apns",outcome="failed"} 0"#))
+        #expect(!rendered.contains(#"apus_push_connects_total{service="apns",outcome="failed"} 0"#))
     }
 
     @Test("A certificate from an unknown authority")

@@ -89,7 +89,7 @@ struct PoolTests {
         #expect(peer.facts.value.connectionCount >= 4)
         #expect(
             !fixture.metrics.render().contains(
-                #"apus_push_connections_evicted_total{app="chat",service="apns",reason="window"} 0"#))
+                #"apus_push_connections_evicted_total{service="apns",reason="window"} 0"#))
         await fixture.client.close()
         try await peer.stop()
     }
@@ -143,7 +143,7 @@ struct PoolTests {
         let results = await fixture.results.wait(count: 81)
         #expect(results.count { $0.outcome == accepted } == 41)
         #expect(connectionsUsed.value == ["good on 0", "bad on 1"])
-        #expect(fixture.metrics.render().contains(#"apus_push_quarantined_total{app="chat",service="apns"} 20"#))
+        #expect(fixture.metrics.render().contains(#"apus_push_quarantined_total{service="apns"} 20"#))
         await fixture.client.close()
         try await peer.stop()
     }

@@ -54,7 +54,7 @@ struct MetricsDocumentTests {
                 "[analytics]\nenabled = true\n[log]\nlevel = \"error\"\n"
                     + ConfigurationFixture.app.replacing("[[app]]", with: "[[app]]\noutcomes = [\"all\"]")),
             listen: nil, version: "1.2.3", metrics: metrics)
-        return withExtendedLifetime((host, counting)) { rows(of: metrics.render()) }
+        return withExtendedLifetime((host, counting)) { rows(of: metrics.render(isComplete: true)) }
     }
 
     private func rows(of text: String) -> [String] {

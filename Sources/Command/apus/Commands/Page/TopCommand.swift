@@ -67,6 +67,9 @@ enum TopReport {
         ("retried", "retried"), ("deadLettered", "dead letters"),
     ]
 
+    /// How many apps are shown: those with the most trouble come first.
+    private static let appsMaximum = 20
+
     /// The lines of the answer of `api/now`.
     static func lines(_ now: JSONValue) -> [String] {
         let workers = elements(now["workers"])
@@ -86,7 +89,16 @@ enum TopReport {
         let waiting = now["deadLetters"]?["waiting"]?.int64.map { ", \($0) to be collected" } ?? ""
         lines.append("dead letters  \(now["deadLetters"]?["collected"]?.int64 ?? 0)\(waiting)")
         lines += elements(now["problems"]).compactMap(\.string).map { "problem       \($0)" }
-        lines += [""] + table(["APP", "STATE", "PUSHES/S", "IN FLIGHT", "CONNECTIONS", "WHY"], apps(now))
+        let apps = apps(now)
+        lines +=
+            [""]
+            + table(
+                ["APP", "STATE", "PUSHES/S", "IN FLIGHT", "CONNECTIONS", "WHY"], Array(apps.prefix(appsMaximum)))
+        if apps.count > appsMaximum {
+            let others = apps.dropFirst(appsMaximum)
+            let troubled = others.count { $0[1] != "ok" }
+            lines.append("and \(others.count) more apps, \(troubled) of them not ok; --json has all")
+        }
         lines +=
             [""] + table(["WORKER", "STATE", "AGE", "PUSHES/S", "IN FLIGHT", "P99", "VERSION", "WHY"], rows(workers))
         let fanOuts = elements(now["fanOuts"]).filter {

@@ -1,0 +1,301 @@
+import AMQP
+import EventLoop
+import Notifications
+import PushCore
+import Synchronization
+
+/// The part of `OutcomeQueues` that lives on its loop: one connection with a consumer for each queue.
+final class OutcomeQueuesCore {
+    /// How often queues that are not consumed are looked at, and deliveries that are held.
+    private static let lookNanoseconds: UInt64 = 3_000_000_000
+    /// After how long a delivery is given back that nobody has settled.
+    ///
+    /// RabbitMQ closes the channel, with all its consumers, when one is held for half an hour (`consumer_timeout`).
+    private static let heldNanosecondsMaximum: UInt64 = 1_500_000_000_000
+
+    private let configuration: BrokerConfiguration
+    private let name: String
+    private let loop: EventLoop
+    private let logger: Logger
+    private let metrics: ConnectionMetrics
+
+    private var feeds: [OutcomeFeed]
+    private var attempts: ConnectionAttempts
+    private var connection: AMQPConnection?
+    private var connectTimer: EventLoop.Timer?
+    private var lookTimer: EventLoop.Timer?
+    private var look: OutcomeQueueLook?
+
+    init(
+        _ queues: [OutcomeQueues.Queue], configuration: BrokerConfiguration, name: String, loop: EventLoop,
+        logger: Logger, metrics: ConnectionMetrics
+    ) {
+        self.configuration = configuration
+        self.name = name
+        self.loop = loop
+        self.logger = logger
+        self.metrics = metrics
+        feeds = queues.map { OutcomeFeed(queue: $0) }
+        attempts = ConnectionAttempts(configuration)
+    }
+
+    // MARK: The sources
+
+    func start(_ index: Int, handler: any DeliveryHandler) {
+        precondition(feeds[index].handler == nil, "a source is started once")
+        feeds[index].handler = handler
+        if feeds.allSatisfy({ $0.handler != nil || $0.state == .closed }) { connect() }
+    }
+
+    func settle(_ index: Int, _ tags: [DeliveryTag]) {
+        let numbers = tags.compactMap { feeds[index].settle($0) }
+        guard !numbers.isEmpty else { return }
+        connection?.burst { session throws(AMQPError) in
+            for number in numbers { try session.acknowledge(number, isMultiple: false) }
+        }
+    }
+
+    /// Consumes a queue no more, and gives back what is not settled.
+    ///
+    /// - Parameters:
+    ///   - index: the queue.
+    ///   - completion: hears when that has happened, and whether it was the last queue.
+    func close(_ index: Int, completion: @escaping (_ isLast: Bool) -> Void) {
+        let wasConsuming = feeds[index].state == .consuming && connection != nil
+        feeds[index].closed(completion)
+        guard wasConsuming else { return ended(index) }
+        cancel(index)
+    }
+
+    private func cancel(_ index: Int) {
+        connection?.burst { session throws(AMQPError) in try session.cancelConsumer(tag: feeds[index].tag(index)) }
+    }
+
+    /// A queue that was closed has no consumer and no delivery any more.
+    private func ended(_ index: Int) {
+        guard let completion = feeds[index].takeCompletion() else { return }
+        let isLast = feeds.allSatisfy { $0.state == .closed && !$0.isEnding }
+        if isLast { end() }
+        completion(isLast)
+    }
+
+    private func end() {
+        for timer in [connectTimer, lookTimer] { if let timer { loop.cancel(timer) } }
+        connection?.close()
+        connection = nil
+        metrics.ended()
+    }
+
+    // MARK: Connecting
+
+    private func connect() {
+        connectTimer = nil
+        guard feeds.contains(where: { $0.state != .closed }) else { return }
+        let endpoint = attempts.nextEndpoint()
+        do {
+            var options = configuration.options(purpose: name)
+            options.takesLongHeaders = true
+            let session = try AMQPSession(endpoint, options: options)
+            let consumed = try feeds.indices.filter { try isThere($0, session) }
+            // Without waiting for answers from here on: deliveries begin to flow.
+            for index in consumed { try start(index, session) }
+            connection = try AMQPConnection(session, on: loop, handler: self)
+            attempts.succeeded()
+            metrics.becameUsable()
+            logger.log(
+                .info, "outcomes.consumer.started",
+                [.field("broker", endpoint.description), .field("connection", name)])
+            for index in consumed { consumptionBegan(index) }
+            lookLater()
+        } catch let error as AMQPError {
+            retry(after: error)
+        } catch {
+            retry(after: AMQPError(.closed, "\(error)"))
+        }
+    }
+
+    /// Whether a queue is to be consumed and there; if it is not there, its source is told.
+    private func isThere(_ index: Int, _ session: AMQPSession) throws(AMQPError) -> Bool {
+        let queue = feeds[index].queue.name
+        guard feeds[index].state != .closed, feeds[index].refusal == nil else { return false }
+        do throws(AMQPError) {
+            if try session.queueStatus(queue) != nil { return true }
+        } catch  where error.code == .refused && !session.isClosed {
+            // Some versions ask for more rights to look at a queue than to consume it.
+            return true
+        }
+        interrupted(
+            index, AMQPError(.missing, "\(queue) is missing at \(session.endpoint); run `apus topology apply`"))
+        return false
+    }
+
+    private func start(_ index: Int, _ session: AMQPSession) throws(AMQPError) {
+        let queue = feeds[index].queue
+        try session.startConsumer(of: queue.name, tag: feeds[index].tag(index), prefetch: queue.prefetch)
+    }
+
+    private func consumptionBegan(_ index: Int) {
+        let epoch = feeds[index].began()
+        feeds[index].handler?.sourceStateChanged(.consuming(epoch: epoch))
+    }
+
+    /// A queue is not consumed, for a reason that is not the connection's.
+    private func interrupted(_ index: Int, _ error: AMQPError) {
+        let isNews = feeds[index].interrupted(error.code == .refused ? error : nil)
+        feeds[index].handler?.sourceStateChanged(error.sourceState)
+        guard isNews else { return }
+        logger.log(
+            error.code.logLevel, "outcomes.consumer.interrupted",
+            [
+                .field("connection", name), .field("queue", feeds[index].queue.name),
+                .field("cause", error.code.label), .field("reason", error.message),
+            ])
+    }
+
+    private func retry(after error: AMQPError) {
+        metrics.failed(error)
+        let delayNanoseconds = attempts.failed()
+        logger.log(
+            error.code.logLevel, "outcomes.consumer.interrupted",
+            [.field("connection", name)] + error.fields(retryNanoseconds: delayNanoseconds))
+        for index in feeds.indices where feeds[index].state != .closed {
+            _ = feeds[index].interrupted(feeds[index].refusal)
+            feeds[index].handler?.sourceStateChanged((feeds[index].refusal ?? error).sourceState)
+        }
+        connectTimer = loop.schedule(afterNanoseconds: delayNanoseconds) { [weak self] in self?.connect() }
+    }
+
+    // MARK: Looking after single queues
+
+    private func lookLater() {
+        guard lookTimer == nil else { return }
+        lookTimer = loop.schedule(afterNanoseconds: Self.lookNanoseconds) { [weak self] in
+            guard let self else { return }
+            lookTimer = nil
+            guard connection != nil else { return }
+            giveBackHeld()
+            lookForMissing()
+            lookLater()
+        }
+    }
+
+    /// Cancels the consumers of queues whose deliveries are held for too long; `giveBack` follows, and a new consumer.
+    private func giveBackHeld() {
+        let now = loop.nowNanoseconds
+        for index in feeds.indices where feeds[index].state == .consuming {
+            guard let since = feeds[index].heldSinceNanoseconds, now >= since &+ Self.heldNanosecondsMaximum else {
+                continue
+            }
+            feeds[index].restarts()
+            cancel(index)
+        }
+    }
+
+    /// Consumes queues again that are there by now, and asks for those that are not.
+    private func lookForMissing() {
+        if let look, let found = look.found {
+            self.look = nil
+            for (index, isThere) in zip(look.feeds, found) where isThere && feeds[index].state == .interrupted {
+                feeds[index].refusal = nil
+                startAgain(index)
+            }
+        }
+        let missing = feeds.indices.filter { feeds[$0].state == .interrupted }
+        guard !missing.isEmpty, look == nil else { return }
+        look = OutcomeQueueLook(missing, missing.map { feeds[$0].queue.name }, configuration)
+    }
+
+    private func startAgain(_ index: Int) {
+        let isStarted = connection?.burst { session throws(AMQPError) in try start(index, session) } ?? false
+        if isStarted { consumptionBegan(index) }
+    }
+}
+
+extension OutcomeQueuesCore: AMQPConnectionHandler {
+    func deliveriesReceived(_ deliveries: [AMQPDelivery]) {
+        let now = loop.nowNanoseconds
+        // Nearly always one run for each queue.
+        for (tag, run) in Dictionary(grouping: deliveries, by: \.consumerTag) {
+            guard let index = Int(tag), feeds.indices.contains(index) else { continue }
+            let received = run.map { delivery in
+                Delivery(
+                    tag: feeds[index].received(delivery.number, nowNanoseconds: now), deliveryClass: .interactive,
+                    isRedelivered: delivery.isRedelivered, exchange: delivery.exchange,
+                    routingKey: delivery.routingKey, message: Message(delivery))
+            }
+            feeds[index].handler?.deliveriesReceived(received)
+        }
+    }
+
+    func eventsReceived(_ events: [AMQPEvent]) {
+        for event in events {
+            switch event {
+            case .consumerEnded(let tag):
+                guard let index = Int(tag), feeds.indices.contains(index) else { continue }
+                consumerEnded(index)
+            case .consumerCancelled(let tag):
+                guard let index = Int(tag), feeds.indices.contains(index) else { continue }
+                giveBack(index)
+            case .confirmed, .returned, .blocked, .unblocked: break
+            }
+        }
+    }
+
+    /// The broker ended a consumer, and has its deliveries again, unless the queue is gone.
+    private func consumerEnded(_ index: Int) {
+        _ = feeds[index].takeHeld()
+        guard feeds[index].state != .closed else { return ended(index) }
+        interrupted(
+            index,
+            AMQPError(
+                .closed,
+                "the broker ended the consumer of \(feeds[index].queue.name): the queue was deleted, or held for too "
+                    + "long"))
+    }
+
+    /// A consumer has ended at our own wish: what it brought goes back to its queue.
+    private func giveBack(_ index: Int) {
+        let numbers = feeds[index].takeHeld()
+        connection?.burst { session throws(AMQPError) in
+            for number in numbers { try session.giveBack(number) }
+        }
+        if feeds[index].state == .closed { ended(index) } else { startAgain(index) }
+    }
+
+    func connectionLost(_ error: AMQPError) {
+        connection = nil
+        for index in feeds.indices {
+            _ = feeds[index].takeHeld()
+            // It is the queue that is in trouble, and the others go on without it.
+            if error.code == .refused, error.message.contains("'\(feeds[index].queue.name)'") {
+                interrupted(index, error)
+            }
+        }
+        let isUsed = feeds.contains { $0.state != .closed }
+        if isUsed { retry(after: error) }
+        for index in feeds.indices where feeds[index].isEnding { ended(index) }
+    }
+}
+
+/// One look whether queues are there and may be read.
+///
+/// It has a connection of its own, because the broker closes the channel of who asks for what is not there. The loop of
+/// the consumers looks at the result later.
+private final class OutcomeQueueLook: Sendable {
+    /// The numbers of the queues.
+    let feeds: [Int]
+    private let result = Mutex<[Bool]?>(nil)
+
+    init(_ feeds: [Int], _ queues: [String], _ configuration: BrokerConfiguration) {
+        self.feeds = feeds
+        Task {
+            let found = try? await configuration.withSession(purpose: "look") { session in
+                try queues.map { try session.queueStatus($0) != nil && session.mayRead(queue: $0) }
+            }
+            result.withLock { $0 = found ?? [] }
+        }
+    }
+
+    /// Which of them are; nil as long as the broker has not answered, empty if it cannot be had.
+    var found: [Bool]? { result.withLock { $0 } }
+}
