@@ -3,10 +3,12 @@
 Started by deploy/bin/api-check, with APUS_API_URL and APUS_API_TOKEN in the environment.
 """
 
+import copy
 import hashlib
 import os
 import re
 
+import jsonschema_rs
 import requests
 import schemathesis
 from hypothesis import strategies as st
@@ -51,6 +53,8 @@ BEYOND_SCHEMAS = [
     r"The \w+ token of .* is the same as its alert token",
     # A token of the one kind is none of the other, though both are hexadecimal digits.
     r'"[a-z.]+": it is of tokens/create',
+    # An endpoint has to be at a public host.
+    r'"subscription": its "endpoint" is refused',
     # Two items of a query exclude each other.
     r"The query has deviceId and userId",
 ]
@@ -81,11 +85,28 @@ def names(*known: str) -> st.SearchStrategy:
 schemathesis.openapi.format("name", names())
 schemathesis.openapi.format("device", names(*DEVICES))
 schemathesis.openapi.format("text", st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=512))
+schemathesis.openapi.format("endpoint", st.from_regex(r"\Ahttps://[a-z]{1,9}\.example(/[$-~]{0,99})?\Z"))
 schemathesis.openapi.format("predicate", st.sampled_from(PREDICATES))
+
+
+def is_valid_body(case) -> bool:
+    """Whether the body of a case is right by the document after all.
+
+    Schemathesis says what it changed about a body, and not whether the body is wrong afterwards: text that is drawn to
+    violate the pattern of a name, and the format that this file adds to it, can meet the pattern nevertheless.
+    """
+    if not isinstance(case.body, dict):
+        return False
+    content = case.operation.definition.raw["requestBody"]["content"]["application/json"]
+    return jsonschema_rs.is_valid({**content["schema"], "components": document["components"]}, case.body)
+
+
+document = {}
 
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
+    document.update(copy.deepcopy(raw_schema))
     for index, (name, device) in enumerate(DEVICES.items()):
         put(f"/v1/devices/{name}", {"token": f"00fc{index:028x}", **device}).raise_for_status()
     schemas = raw_schema["components"]["schemas"]
@@ -95,6 +116,7 @@ def before_load_schema(context, raw_schema):
     schemas["Text"]["format"] = "text"
     for content in ("QueryContent", "UserQueryContent"):
         schemas[content]["properties"]["predicate"]["format"] = "predicate"
+    schemas["PushSubscription"]["properties"]["endpoint"]["format"] = "endpoint"
     schemas["PublicKey"]["enum"] = PUBLIC_KEYS
     schemas["PushSubscription"]["properties"]["expirationTime"] = {"enum": ENDS}
     # The token of the run is for all apps, so a registration has to name one.
@@ -123,8 +145,9 @@ def before_call(context, case, kwargs):
 def filter_failure(context, failure, case, response):
     # The formats are ours, and in the document there are none to be violated.
     violated = set(re.findall(r"violates (.+?) at ", failure.message))
-    if isinstance(failure, AcceptedNegativeData) and violated == {"`format`"}:
-        return False
+    if isinstance(failure, AcceptedNegativeData):
+        if violated == {"`format`"} or "in body" in failure.message and is_valid_body(case):
+            return False
     # Deleting a badge sets it to 0.
     if isinstance(failure, UseAfterFree) and failure.free.endswith("/badge"):
         return False

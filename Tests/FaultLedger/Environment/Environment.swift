@@ -65,7 +65,7 @@ final class Environment: Sendable {
         population = Population(
             identityCount: Self.identityCount,
             crowdCount: scenario.setting.announcementInterval > 0 ? Self.crowdCount : 0,
-            services: scenario.setting.services, seed: seed)
+            services: scenario.setting.services, hasSandbox: scenario.setting.hasSandbox, seed: seed)
         state = Mutex(State(generator: SeededGenerator(seed: seed ^ 0x5eed)))
     }
 

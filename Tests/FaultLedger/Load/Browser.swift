@@ -3,7 +3,7 @@ import WebPushSimulator
 /// A browser of the population, which has subscribed at one of the simulated services.
 struct Browser: Sendable, Hashable {
     /// The names of the services, in the order in which browsers are dealt out to them.
-    private static let origins = ServiceProfile.allCases.map(\.rawValue)
+    static let origins = ServiceProfile.allCases.map(\.rawValue)
 
     /// Its number among the browsers.
     let number: Int

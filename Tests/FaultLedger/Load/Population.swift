@@ -16,6 +16,8 @@ struct Population: Sendable {
     static let app = "chat"
     /// Its topic.
     static let bundleID = "com.example.chat"
+    /// With what the tokens of APNs' development environment begin, in populations that have such devices.
+    static let sandboxPrefix = "5"
     /// One of so many readers is gone.
     private static let goneInterval = 41
 
@@ -25,6 +27,8 @@ struct Population: Sendable {
     let crowdCount: Int
     /// The push services of the devices: each event with several devices is for several services, if there are.
     let services: [ServiceKind]
+    /// Whether one device of APNs in sixteen is one of its development environment.
+    let hasSandbox: Bool
     private let tokens: [String]
     private let devices: [String: Int]
     private let names: [String: Int]
@@ -35,11 +39,16 @@ struct Population: Sendable {
     ///   - identityCount: how many identities.
     ///   - crowdCount: how many devices that wait for announcements.
     ///   - services: the push services that the devices have in turn, at least one.
+    ///   - hasSandbox: whether one device of APNs in sixteen is one of its development environment.
     ///   - seed: what the tokens follow from.
-    init(identityCount: Int, crowdCount: Int = 0, services: [ServiceKind] = [.apns], seed: UInt64) {
+    init(
+        identityCount: Int, crowdCount: Int = 0, services: [ServiceKind] = [.apns], hasSandbox: Bool = false,
+        seed: UInt64
+    ) {
         self.identityCount = identityCount
         self.crowdCount = crowdCount
         self.services = services
+        self.hasSandbox = hasSandbox
         var generator = SeededGenerator(seed: seed)
         tokens = (0..<identityCount * Self.devicesPerIdentity + crowdCount).map { device in
             let digits = (0..<4).map { _ in
@@ -75,6 +84,11 @@ struct Population: Sendable {
 
     /// The push service of a device.
     func service(of device: Int) -> ServiceKind { services[device % services.count] }
+
+    /// Whether a device is one of APNs' development environment.
+    func isSandbox(_ device: Int) -> Bool {
+        hasSandbox && service(of: device) == .apns && tokens[device].hasPrefix(Self.sandboxPrefix)
+    }
 
     /// The browser that a device is; nil if it is none.
     func browser(of device: Int) -> Browser? {
@@ -137,7 +151,9 @@ struct Population: Sendable {
         try tokens.indices.map { device in
             let members = memberships(of: device)
             switch service(of: device) {
-            case .apns: return TestDevices.importLine(device, token: tokens[device], members) + "\n"
+            case .apns:
+                let isSandbox = isSandbox(device)
+                return TestDevices.importLine(device, token: tokens[device], isSandbox: isSandbox, members) + "\n"
             case .fcm: return Self.importLine(device, "GCM", #""token":"\#(tokens[device])""#, members)
             case .webpush:
                 let json = try subscription(Browser(number: device / services.count))

@@ -99,23 +99,37 @@ extension Scenario {
             "apns-certificate", "connections show somebody else's certificate",
             [#"{"fault":"certificate","probability":0.8}"#, #"{"fault":"goaway","probability":0.02}"#]),
         refusedAddresses,
+        refusedEnvironment,
         apns("apns-mixed", "all of that by chance", mixed, redeliveries: 40),
     ]
 
     /// Some devices have the credentials refused, and all others have to be told meanwhile.
-    private static let refusedAddresses = Scenario(
-        name: "apns-addresses-refused", domain: .apns,
-        sentence: "one device in sixteen is answered 403, and all others are told meanwhile",
-        setting: Setting(workerConfiguration: shortPushTimeout, eventsPerSecond: 100), redeliveries: 16
-    ) { environment in
-        try environment.service(.apns).control(
-            #"{"fault":"answer","token":"3","status":403,"reason":"InvalidProviderToken"}"#)
-        try await environment.requirePushes("the other devices") { population, device in
-            !population.token(of: device).hasPrefix("3")
-        }
-        try environment.endFaults(of: .apns)
-        try await environment.waitUntilReady()
-    }.impatient()
+    private static func refused(
+        _ name: String, _ sentence: String, reason: String, prefix: String, hasSandbox: Bool
+    ) -> Scenario {
+        Scenario(
+            name: name, domain: .apns, sentence: sentence,
+            setting: Setting(
+                hasSandbox: hasSandbox, workerConfiguration: shortPushTimeout, eventsPerSecond: 100), redeliveries: 16
+        ) { environment in
+            try environment.service(.apns).control(
+                #"{"fault":"answer","token":"\#(prefix)","status":403,"reason":"\#(reason)"}"#)
+            try await environment.requirePushes("the other devices") { population, device in
+                !population.token(of: device).hasPrefix(prefix)
+            }
+            try environment.endFaults(of: .apns)
+            try await environment.waitUntilReady()
+        }.impatient()
+    }
+
+    private static let refusedAddresses = refused(
+        "apns-addresses-refused", "one device in sixteen is answered 403, and all others are told meanwhile",
+        reason: "InvalidProviderToken", prefix: "3", hasSandbox: false)
+
+    private static let refusedEnvironment = refused(
+        "apns-environment-refused",
+        "the key is refused for the development environment, and the devices of production are told meanwhile",
+        reason: "BadEnvironmentKeyIdInToken", prefix: Population.sandboxPrefix, hasSandbox: true)
 
     private static let mixed = [
         #"{"fault":"goaway","probability":0.002}"#,

@@ -29,4 +29,26 @@ extension Scenario {
         [
             #"{"fault":"tcp-reset","origin":"apple"}"#, #"{"fault":"goaway","origin":"apple","last":"none"}"#,
         ])
+
+    /// The first answers after the start are those of a service that accepts nothing and does not end its answers.
+    static let webPushHostileFirstOrigin = Scenario(
+        name: "webpush-hostile-first-origin", domain: .webpush,
+        sentence: "Web Push: from the start, one service refuses the key with an answer that does not end, before any "
+            + "other service has answered, and the browsers of the others are told",
+        setting: Setting(services: [.webpush], eventsPerSecond: 100, strikeShare: 0...0.001), redeliveries: 0
+    ) { environment in
+        try await environment.requirePushes("browsers of the other services") { population, device in
+            population.browser(of: device)?.origin != hostileOrigin
+        }
+        try environment.endFaults(of: .webpush)
+        try await environment.waitUntilReady()
+    }.prepared { environment in
+        let service = try environment.service(.webpush)
+        try service.control(#"{"fault":"endless-answer","status":403,"origin":"\#(hostileOrigin)"}"#)
+        for origin in Browser.origins where origin != hostileOrigin {
+            try service.control(#"{"fault":"delay","ms":2000,"origin":"\#(origin)"}"#)
+        }
+    }
+
+    private static let hostileOrigin = "plain"
 }

@@ -14,6 +14,8 @@ struct Scenario: Sendable {
         var workers = 2
         /// The push services that the devices have in turn.
         var services: [ServiceKind] = [.apns]
+        /// Whether some devices of APNs are those of its development environment.
+        var hasSandbox = false
         /// How many RabbitMQ nodes: one, or the three of a cluster, whose queues are replicated.
         var brokerNodes = 1
         /// Whether the broker is one of its own rather than shared with other scenarios of the run.
@@ -137,7 +139,7 @@ struct Scenario: Sendable {
     static let webpush: [Scenario] =
         faults(of: .webpush) + [
             .refusals(of: .webpush), .doubts(of: .webpush), .tooLarge(at: .webpush), .wrongCredentials(of: .webpush),
-            .webPushOriginRefusesKey, .webPushOriginDead,
+            .webPushOriginRefusesKey, .webPushOriginDead, .webPushHostileFirstOrigin,
         ]
 
     /// What befalls a worker with several push services.

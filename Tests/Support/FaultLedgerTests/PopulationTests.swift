@@ -19,6 +19,16 @@ struct PopulationTests {
         #expect(Set(population.audience(of: change).map(population.service)).count == 2)
     }
 
+    @Test("Devices of the development environment are told by their tokens, and only where there are such")
+    func sandbox() {
+        let mixed = Population(identityCount: 30, services: [.apns], hasSandbox: true, seed: 3)
+        let sandbox = mixed.deviceRange.filter(mixed.isSandbox)
+        #expect(!sandbox.isEmpty && sandbox.allSatisfy { mixed.token(of: $0).hasPrefix(Population.sandboxPrefix) })
+        let lines = mixed.importLines { _ in "" }
+        #expect(lines.split(separator: "\n").count { $0.contains(#""APNS_SANDBOX""#) } == sandbox.count)
+        #expect(!population.deviceRange.contains(where: population.isSandbox))
+    }
+
     @Test("Each device has an address of its own, and is imported in the form of its service")
     func importsEachService() throws {
         let lines = population.importLines { browser in

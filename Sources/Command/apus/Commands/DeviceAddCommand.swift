@@ -56,7 +56,8 @@ struct DeviceAddCommand: Command {
                 throw CommandFailure.usage("--token does not fit --platform: \(problem)")
             }
             if platform == .webPush, let problem = configuration.webPush.hosts.problem(ofEndpoint: token.bytes) {
-                throw CommandFailure.usage("the subscription is invalid: its endpoint is refused: \(problem)")
+                throw CommandFailure.usage(
+                    "the endpoint of the subscription is refused: \(problem); webpush.trusted_hosts names exceptions")
             }
             let device = Device(
                 deviceID: try invocation.string(Self.deviceID) ?? identifier(token, platform, app, registry),

@@ -149,7 +149,8 @@ struct DeviceImport {
         if registration.device.platform == .webPush,
             let problem = pushHosts?.problem(ofEndpoint: registration.device.token.bytes)
         {
-            throw DeviceLineProblem("the endpoint of \"subscription\" is refused: \(problem)")
+            throw DeviceLineProblem(
+                "the endpoint of \"subscription\" is refused: \(problem); webpush.trusted_hosts names exceptions")
         }
         return registration
     }

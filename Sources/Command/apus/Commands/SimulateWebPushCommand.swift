@@ -18,7 +18,8 @@ struct SimulateWebPushCommand: Command {
 
             A worker needs the certificate and the host: set ca_file and trusted_hosts =
             ["localhost"] in [webpush]; with ports, as in "localhost:8450", `apus check
-            --connect` tries them. --devices-out writes subscriptions for `apus device import`.
+            --connect` tries them. --devices-out writes subscriptions for `apus device import`,
+            which takes them with the same trusted_hosts.
 
             Script (--script): a file of JSON objects, one a line. Each line sets the answer
             for subscriptions, whose names are mozilla-0000000 and so on:

@@ -132,10 +132,12 @@ public enum TestDevices {
     /// - Parameters:
     ///   - index: the number of the device.
     ///   - token: the digits of its token.
+    ///   - isSandbox: whether its token is one of APNs' development environment.
     ///   - members: further members, in JSON.
     /// - Returns: a line of JSON.
-    public static func importLine(_ index: Int, token: String, _ members: String) -> String {
-        #"{"deviceId":"\#(name(index))","platform":"APNS","token":"\#(token)","app":"chat",\#(members)}"#
+    public static func importLine(_ index: Int, token: String, isSandbox: Bool = false, _ members: String) -> String {
+        let platform = isSandbox ? "APNS_SANDBOX" : "APNS"
+        return #"{"deviceId":"\#(name(index))","platform":"\#(platform)","token":"\#(token)","app":"chat",\#(members)}"#
     }
 
     /// The members of a device of an identity, for `importLine`.

@@ -141,7 +141,11 @@ struct SimulateOthersTests {
         for service in ["plain", "fcm", "mozilla", "apple", "wns"] {
             #expect(simulator.output.contains(" (\(service))\n"), "\(simulator.output)")
         }
-        let environment = ["APUS_REGISTRY_URL": "sqlite:registry.db"]
+        var environment = ["APUS_REGISTRY_URL": "sqlite:registry.db"]
+        let refused = try await CommandRunner.apus(
+            ["device", "import", "browsers.ndjson"], environment: environment, in: folder)
+        #expect(refused.exitCode == 65 && refused.errors.contains("trusted_hosts names exceptions"), "\(refused)")
+        environment["APUS_WEBPUSH_TRUSTED_HOSTS"] = "localhost"
         let result = try await CommandRunner.apus(
             ["device", "import", "browsers.ndjson"], environment: environment, in: folder)
         #expect(result.exitCode == 0, "\(result)")
