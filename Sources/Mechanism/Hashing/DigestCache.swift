@@ -91,7 +91,7 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     }
 
     /// Doubles the sets: the entries of each are divided among two by one more bit of their digests.
-    @usableFromInline
+    @inlinable
     mutating func grow() {
         let (oldHeads, oldEntries) = (heads, entries)
         let sets = 2 * oldHeads.count

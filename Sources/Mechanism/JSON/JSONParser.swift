@@ -98,7 +98,10 @@ public final class JSONParser {
 
     /// Parses a document behind its byte order mark, if it has one.
     private func parseDocument(_ document: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
-        guard document.starts(with: Self.byteOrderMark) else { return try parseUnmarked(document) }
+        // Nearly every document begins with a bracket.
+        guard let first = document.first, first >= 0x80, document.starts(with: Self.byteOrderMark) else {
+            return try parseUnmarked(document)
+        }
         do throws(JSONError) {
             return try parseUnmarked(UnsafeBufferPointer(rebasing: document[Self.byteOrderMark.count...]))
         } catch {

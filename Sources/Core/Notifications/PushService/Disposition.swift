@@ -65,6 +65,14 @@ public enum Disposition: Hashable, Sendable {
     case retry(RetryCause, afterSeconds: Int?)
     /// The credentials of the app are refused: for this address, its origin, its environment, or all of the app.
     case keyRejected(reason: String)
+
+    /// Whether the push is to be sent again now.
+    public var asksForResend: Bool {
+        switch self {
+        case .resend, .resendPossibleDuplicate: true
+        case .accepted, .tokenDead, .tokenRejected, .deadLetter, .retry, .keyRejected: false
+        }
+    }
 }
 
 extension Disposition {

@@ -13,6 +13,9 @@ public enum PushOutcome: Hashable, Sendable {
     ///
     /// Resending it may make a duplicate, so it keeps its `apns-id`.
     case ambiguous(String)
+
+    /// Whether the push service answered.
+    public var isAnswered: Bool { if case .answered = self { true } else { false } }
 }
 
 /// The answer of the push service.
@@ -27,12 +30,20 @@ public struct PushAnswer: Hashable, Sendable {
     public var retryAfterSeconds: Int?
     /// The token by which the service knows the device from now on; nil if that has not changed.
     public var successor: DeviceToken?
+    /// What the service said in words: one field for both, because answers are copied on the way of every push.
+    @usableFromInline var words: String?
+
     /// The name that the service gave to an accepted push; nil unless the route asks for it.
-    public var messageName: String?
+    public var messageName: String? { status == 200 ? words : nil }
+
     /// The sentence by which the service explains a refusal (`ServiceExplanation`); nil if it gave none.
-    public var explanation: String?
+    public var explanation: String? {
+        get { status == 200 ? nil : words }
+        set { if status != 200 { words = newValue } }
+    }
 
     /// Creates an answer.
+    @inlinable
     public init(
         status: Int, reason: String = "", deadSinceMilliseconds: Int64? = nil, retryAfterSeconds: Int? = nil,
         successor: DeviceToken? = nil, messageName: String? = nil, explanation: String? = nil
@@ -42,8 +53,7 @@ public struct PushAnswer: Hashable, Sendable {
         self.deadSinceMilliseconds = deadSinceMilliseconds
         self.retryAfterSeconds = retryAfterSeconds
         self.successor = successor
-        self.messageName = messageName
-        self.explanation = explanation
+        words = status == 200 ? messageName : explanation
     }
 }
 

@@ -38,7 +38,7 @@ extension DispatchStateMachine {
         // A push that was answered twice has ended with the first answer.
         guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
-        if case .answered = result.outcome {
+        if result.outcome.isAnswered {
             health.pushWasAnswered(app: app, at: latest.monotonic)
             if push.asksService { health.services.pushWasAnswered(app: app, at: latest.monotonic) }
         }
@@ -56,17 +56,13 @@ extension DispatchStateMachine {
         let trace = noteAttempt(push, work, result, disposition, into: &actions)
         if push.asksService {
             noteKey(disposition, push, work)
-            if work.deliveryClass == .bulk, case .answered = result.outcome {
+            if work.deliveryClass == .bulk, result.outcome.isAnswered {
                 bulkWindow.pushEnded(
                     afterNanoseconds: result.durationNanoseconds, isRestricted: isBulkRestricted, at: latest.monotonic)
             }
         }
         // There may be nowhere to send it; then it waits in a queue rather than here.
-        let route = route(of: push.device, push.rendering, work)
-        let token = work.devices[push.device].token
-        if health.maySendAgain(token, app: app, route: route, asksService: push.asksService),
-            mayResend(disposition, &push, work)
-        {
+        if disposition.asksForResend, maySendAgain(push, work), mayResend(disposition, &push, work) {
             push.sent = latest.monotonic
             pushes.modify(result.identifier) { $0 = push }
             actions.sends.append(request(result.identifier, push, work))
@@ -119,6 +115,11 @@ extension DispatchStateMachine {
         return job.work
     }
 
+    private func maySendAgain(_ push: Push, _ work: DispatchJob) -> Bool {
+        health.maySendAgain(
+            work.devices[push.device].token, app: push.app, route: push.route, asksService: push.asksService)
+    }
+
     private func mayResend(_ disposition: Disposition, _ push: inout Push, _ work: DispatchJob) -> Bool {
         if work.retryState.hasExpired(nowMilliseconds: latest.wall.milliseconds) { return false }
         switch disposition {
@@ -143,9 +144,9 @@ extension DispatchStateMachine {
         case .tokenRejected where work.renderings[push.rendering].app.service != .webPush: break
         default: return
         }
+        if health.isKeyAcceptanceKnown(app: push.app, route: push.route, at: latest.monotonic) { return }
         health.keyWasAccepted(
-            work.devices[push.device].token, app: push.app, route: route(of: push.device, push.rendering, work),
-            at: latest.monotonic)
+            work.devices[push.device].token, app: push.app, route: push.route, at: latest.monotonic)
     }
 
     /// Draws the consequence from how an attempt ended.
@@ -186,21 +187,19 @@ extension DispatchStateMachine {
         case .resend where health.isPaused(app: app): return retry(device, work, app: app, .paused)
         case .resend, .resendPossibleDuplicate:
             let token = work.devices[device].token
-            let route = route(of: device, push.rendering, work)
             if disposition == .resend, push.asksService,
-                let deferral = health.credentialDeferral(of: token, app: app, route: route)
+                let deferral = health.credentialDeferral(of: token, app: app, route: push.route)
             {
                 // It waited while the credentials were found to be wrong; nothing of it is spent.
                 return retry(device, work, app: app, deferral)
             }
             // One that was certainly not processed is not to blame.
-            let isUnreachable = health.isUnreachable(route: route)
+            let isUnreachable = health.isUnreachable(route: push.route)
             let wasProcessed = disposition == .resendPossibleDuplicate && !isUnreachable
             return retry(device, work, app: app, wasProcessed ? .unanswered : .unreachable)
         case .keyRejected(let reason):
             let deferral = health.keyWasRejected(
-                work.devices[device].token, app: app, route: route(of: device, push.rendering, work), reason: reason,
-                at: latest.monotonic)
+                work.devices[device].token, app: app, route: push.route, reason: reason, at: latest.monotonic)
             return retry(device, work, app: app, deferral)
         }
     }
@@ -208,8 +207,9 @@ extension DispatchStateMachine {
     private mutating func noteGoodToken(_ push: Push, _ work: DispatchJob, isAccepted: Bool) {
         guard push.asksService else { return }
         health.tokenWasGood(
-            work.devices[push.device].token, app: push.app, route: route(of: push.device, push.rendering, work),
-            kind: kind(of: push, work), isAccepted: isAccepted, sent: push.sent)
+            work.devices[push.device].token, app: push.app, route: push.route, kind: kind(of: push, work),
+            hasOrigin: work.renderings[push.rendering].app.service == .webPush, isAccepted: isAccepted,
+            sent: push.sent)
     }
 
     /// Which of the device's tokens a push goes to.
@@ -222,8 +222,8 @@ extension DispatchStateMachine {
     ) -> PushEnding {
         let app = push.app
         let verdict = health.tokenWasBad(
-            work.devices[push.device].token, app: app, route: route(of: push.device, push.rendering, work),
-            kind: kind(of: push, work), reason: reason, sent: push.sent, at: latest.monotonic)
+            work.devices[push.device].token, app: app, route: push.route, kind: kind(of: push, work), reason: reason,
+            sent: push.sent, at: latest.monotonic)
         switch verdict {
         case .dead:
             end(app: app) { $0.tokenDead += 1 }

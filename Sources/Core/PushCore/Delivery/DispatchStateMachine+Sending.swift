@@ -29,13 +29,17 @@ extension DispatchStateMachine {
             return .expired
         }
         let asksService = asksService(device, work)
-        let deferral = health.deferral(
-            of: work.devices[device].token, app: app, route: route(of: device, rendering, work),
-            asksService: asksService, at: latest.monotonic)
-        if let deferral { return retry(device, work, app: app, deferral) }
+        let route = route(of: device, rendering, work)
+        if health.mayDefer(app: app, route: route, asksService: asksService),
+            let deferral = health.deferral(
+                of: work.devices[device].token, app: app, route: route, asksService: asksService,
+                at: latest.monotonic)
+        {
+            return retry(device, work, app: app, deferral)
+        }
         let subscription = work.assignments.isEmpty ? 0 : work.assignments[device].subscription
         let push = Push(
-            job: number, device: device, rendering: rendering, app: app,
+            job: number, device: device, rendering: rendering, app: app, route: route,
             apnsID: work.identity.apnsID(for: work.devices[device].token, subscription: subscription),
             sent: latest.monotonic, asksService: asksService)
         let identifier = pushes.insert { _ in push }
@@ -77,8 +81,7 @@ extension DispatchStateMachine {
 
     func request(_ identifier: UInt64, _ push: Push, _ work: DispatchJob) -> PushRequest {
         PushRequest(
-            identifier: identifier, route: route(of: push.device, push.rendering, work),
-            token: work.devices[push.device].token, apnsID: push.apnsID,
+            identifier: identifier, route: push.route, token: work.devices[push.device].token, apnsID: push.apnsID,
             content: work.renderings[push.rendering].sendable)
     }
 

@@ -173,6 +173,8 @@ public struct DispatchStateMachine: Sendable {
         var device: Int
         var rendering: Int
         var app: Int
+        /// The transport's route to its device.
+        var route: Int
         var apnsID: APNsIdentifier
         var sent: MonotonicTime
         /// Whether the push service answers it, and not the registry.

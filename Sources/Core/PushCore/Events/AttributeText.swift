@@ -31,6 +31,27 @@ enum AttributeText {
         }
     }
 
+    /// Whether no text of a document in JSON can be wrong: it is ASCII, and without the escapes that forbidden
+    /// characters need there.
+    ///
+    /// It is on the way of every event, so it looks at eight bytes at a time.
+    static func isPlain(_ document: [UInt8]) -> Bool {
+        let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+        let backslashes = ones &* UInt64(UInt8(ascii: "\\"))
+        return document.withUnsafeBytes { bytes in
+            var others: UInt64 = 0
+            let words = bytes.count / 8
+            for word in 0..<words {
+                let word = bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self)
+                let differences = word ^ backslashes
+                // From 0x7f on the top bit of the byte or of the next number is set; a difference of 0 borrows it.
+                others |= word | (word &+ ones) | ((differences &- ones) & ~differences)
+            }
+            guard others & tops == 0 else { return false }
+            return bytes[(8 * words)...].allSatisfy { $0 < 0x7f && $0 != UInt8(ascii: "\\") }
+        }
+    }
+
     /// Refuses an event one of whose attributes is a text that it may not have.
     ///
     /// - Parameter event: the event in structured mode.

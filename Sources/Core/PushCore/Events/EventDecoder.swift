@@ -74,7 +74,9 @@ public final class EventDecoder {
 
     private func readEnvelope(of message: Message) throws(EventRejection) -> EventEnvelope {
         let contentType = ContentType(message.properties.contentType)
-        if contentType == .cloudEvent { return try readStructured(try parse(message.body, called: "the body")) }
+        if contentType == .cloudEvent {
+            return try readStructured(try parse(message.body, called: "the body"), message)
+        }
         guard contentType != .other else {
             throw EventRejection(
                 .unknownEncoding,
@@ -85,7 +87,9 @@ public final class EventDecoder {
             return try readBinary(attributes, message.body)
         }
         let body = try parse(message.body, called: "the body")
-        if body["specversion"] != nil, body["type"] != nil, body["id"] != nil { return try readStructured(body) }
+        if body["specversion"] != nil, body["type"] != nil, body["id"] != nil {
+            return try readStructured(body, message)
+        }
         return try readPlain(message.properties, body)
     }
 
@@ -122,11 +126,11 @@ public final class EventDecoder {
 // The three encodings of an event.
 extension EventDecoder {
     /// Reads a whole CloudEvent from the body.
-    func readStructured(_ body: JSONValue) throws(EventRejection) -> EventEnvelope {
+    func readStructured(_ body: JSONValue, _ message: Message) throws(EventRejection) -> EventEnvelope {
         guard let object = body.object else { throw FieldReader.invalid("the body", body, "an object: one CloudEvent") }
         let attributes = FieldReader(object, path: "event")
         try checkVersion(attributes)
-        try AttributeText.check(object)
+        if !AttributeText.isPlain(message.body) { try AttributeText.check(object) }
         return EventEnvelope(
             identifier: try attributes.requiredText("id", .eventIdentifier),
             source: try attributes.requiredText("source", .source),

@@ -140,6 +140,11 @@ public struct AppHealth: Sendable {
 
     // MARK: Before a push goes out
 
+    /// Whether `deferral` may have a reason to requeue a push; nearly always it has none, and the address is not read.
+    public func mayDefer(app: Int, route: Int, asksService: Bool) -> Bool {
+        apps[app].isPaused || routes.isUnreachable(route) || asksService && !apps[app].credentials.isQuiet
+    }
+
     /// Decides whether a push has to be requeued.
     ///
     /// A push that may go out although its credentials are refused is a probe.
@@ -206,6 +211,11 @@ public struct AppHealth: Sendable {
         if isShared { apps[app].backlog.wasAnswered(othersEnded: othersEnded(app), at: now) }
     }
 
+    /// Whether `keyWasAccepted` would learn nothing, because it heard the same a moment ago.
+    public func isKeyAcceptanceKnown(app: Int, route: Int, at now: MonotonicTime) -> Bool {
+        apps[app].credentials.isAcceptanceKnown(route: route, at: now)
+    }
+
     /// The push service answered a push with something that it says only to good credentials.
     public mutating func keyWasAccepted(
         _ token: borrowing DeviceToken, app: Int, route: Int, at now: MonotonicTime
@@ -237,17 +247,20 @@ public struct AppHealth: Sendable {
     /// The push service answered something that did not call a token of an app bad.
     ///
     /// - Parameters:
-    ///   - token: the token.
+    ///   - token: the token, which is read only if it matters.
     ///   - app: its app.
     ///   - route: the route of the push.
     ///   - kind: the kind of the token.
+    ///   - hasOrigin: whether the token has an origin, which speaks for itself: that of a browser.
     ///   - isAccepted: whether the push was accepted.
     ///   - sent: when the push went out.
     public mutating func tokenWasGood(
-        _ token: borrowing DeviceToken, app: Int, route: Int, kind: TokenKind, isAccepted: Bool, sent: MonotonicTime
+        _ token: @autoclosure () -> DeviceToken, app: Int, route: Int, kind: TokenKind, hasOrigin: Bool,
+        isAccepted: Bool, sent: MonotonicTime
     ) {
-        apps[app].tokenMonitors.modify(tokenScope(token, route, kind)) { [seed] in
-            $0.tokenWasGood(digest: token.digest(seed: seed), isAccepted: isAccepted, sent: sent)
+        let scope = hasOrigin ? tokenScope(token(), route, kind) : .init(route: route, kind: kind)
+        apps[app].tokenMonitors.modify(scope) { [seed] in
+            $0.tokenWasGood(digest: token().digest(seed: seed), isAccepted: isAccepted, sent: sent)
         }
     }
 

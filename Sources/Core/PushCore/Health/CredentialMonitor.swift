@@ -142,6 +142,11 @@ public struct CredentialMonitor: Sendable {
 
     // MARK: Answers
 
+    /// Whether a push on a route was accepted a moment ago, and nothing has been refused lately.
+    public func isAcceptanceKnown(route: Int, at now: MonotonicTime) -> Bool {
+        isQuiet && route == sampledRoute && now < nextSample
+    }
+
     /// A push was answered by something that says that the credentials are good.
     ///
     /// - Parameters:
@@ -150,10 +155,11 @@ public struct CredentialMonitor: Sendable {
     ///   - now: the time.
     /// - Returns: the scope that is not paused any more; nil if that has not changed.
     public mutating func accepted(_ token: borrowing DeviceToken, route: Int, at now: MonotonicTime) -> Change? {
-        if isQuiet, token.details == nil, route == sampledRoute, now < nextSample { return nil }
+        if isAcceptanceKnown(route: route, at: now) { return nil }
         latest = now
         accepted = now
-        sampledRoute = route
+        // Each origin of browsers speaks for itself.
+        sampledRoute = token.details == nil ? route : -1
         nextSample = now.advanced(byMilliseconds: Self.sampleMilliseconds)
         let scope = Scope(route: route, origin: token.originDigest(seed: seed))
         let address = token.digest(seed: seed)

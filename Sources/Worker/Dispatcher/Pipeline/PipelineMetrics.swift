@@ -160,7 +160,7 @@ final class PipelineMetrics {
 
     /// Counts an attempt: by its duration if it was answered, for an outage must not look quick.
     func observe(_ result: PushResult, _ apnsID: APNsIdentifier, app: Int, in trace: EventTrace?, at now: WallTime) {
-        guard case .answered = result.outcome else { return apps[app].unanswered.add() }
+        guard result.outcome.isAnswered else { return apps[app].unanswered.add() }
         apps[app].duration.observe(
             nanoseconds: result.durationNanoseconds, of: .init(high: apnsID.high, low: apnsID.low),
             in: trace.map { trace in

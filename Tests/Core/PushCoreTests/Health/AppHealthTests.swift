@@ -94,7 +94,8 @@ struct AppHealthTests {
         now += 1
         for _ in 0..<TokenRejectionMonitor.recentMaximum {
             health.tokenWasGood(
-                Samples.device("good").token, app: 1, route: 1, kind: .voip, isAccepted: true, sent: moment)
+                Samples.device("good").token, app: 1, route: 1, kind: .voip, hasOrigin: false, isAccepted: true,
+                sent: moment)
         }
         #expect(health.doubtedApps.isEmpty)
         let verdict = badToken("39")
