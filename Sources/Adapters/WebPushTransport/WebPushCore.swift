@@ -97,10 +97,7 @@ final class WebPushCore {
         case .success(let found): place = found
         case .failure(let refusal): return .failure(refusal)
         }
-        if let reason = origins.begin(place, nowNanoseconds: now) {
-            let isToBlame = origins.isToBlame(place)
-            return .failure(Refusal(outcome: isToBlame ? .unreachable(reason) : .notProcessed(reason)))
-        }
+        if let ending = origins.begin(place, nowNanoseconds: now) { return .failure(Refusal(outcome: ending)) }
         let push = freePending.popLast() ?? pending.count
         if push == pending.count { pending.append(nil) }
         pending[push] = Pending(request: request, origin: place)
@@ -121,7 +118,7 @@ final class WebPushCore {
         case .found(let place): return .success(place)
         case .full(let bound):
             log.refused(app: app, bound, host: entry.origin.host, nowNanoseconds: now)
-            return .failure(Refusal(outcome: .notProcessed("too many unknown push services are in use")))
+            return .failure(Refusal(outcome: .crowdedOut("too many unknown push services are in use")))
         case .opened(let place, let dropped):
             if let dropped { routes.close(dropped) }
             defer { log.changed(origins) }
@@ -201,9 +198,7 @@ final class WebPushCore {
 
     /// Notes what an answer says of the origin, and of a subscription that is new.
     private func judged(_ outcome: PushOutcome, _ push: Pending) -> PushOutcome {
-        if case .notProcessed(let reason) = outcome, !isClosing, origins.isToBlame(push.origin) {
-            return .unreachable(reason)
-        }
+        if case .notProcessed(let reason) = outcome, !isClosing { return origins.ending(push.origin, reason) }
         guard case .answered(var answer) = outcome else { return outcome }
         if (200...204).contains(answer.status) {
             if origins.accepted(push.origin) {

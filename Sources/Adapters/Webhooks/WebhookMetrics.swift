@@ -53,7 +53,7 @@ public struct WebhookMetrics: Sendable {
                     "apus_webhook_deliveries_total",
                     help: "Outcomes that were consumed to be posted, by what became of them; retried ones come again.",
                     labels: [label, .init("result", result.rawValue)],
-                    appears: result == .delivered ? .always : .onceUsed)
+                    appears: result == .delivered || result == .dropped ? .always : .onceUsed)
                 return (result, counter)
             })
         requests = Dictionary(

@@ -103,7 +103,7 @@ extension ConnectionPool {
     }
 
     private mutating func setTarget(_ count: Int, _ nowNanoseconds: UInt64) -> [PoolAction] {
-        growth.connectionsWanted(count - target)
+        growth.connectionsWanted(growth.openingsToCome + count - target)
         target = count
         beginShrinkInterval(nowNanoseconds)
         return replenish(nowNanoseconds)

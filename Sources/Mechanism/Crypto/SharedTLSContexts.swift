@@ -42,14 +42,14 @@ final class SharedTLSContexts: Sendable {
         return made
     }
 
-    /// Where OpenSSL reads the system's anchors: a file, and a folder that it looks into when it needs one.
+    /// Where OpenSSL reads the system's anchors: a file, and folders (`A:B`) that it looks into when it needs one.
     private static var systemPaths: [String] {
         [
             (X509_get_default_cert_file_env(), X509_get_default_cert_file()),
             (X509_get_default_cert_dir_env(), X509_get_default_cert_dir()),
-        ].compactMap { variable, path in
-            let chosen = variable.flatMap { getenv($0) }.map { String(cString: $0) }
-            return chosen ?? path.map { String(cString: $0) }
+        ].flatMap { variable, path in
+            let chosen = variable.flatMap { getenv($0) } ?? path.map { UnsafeMutablePointer(mutating: $0) }
+            return chosen.map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
         }
     }
 }

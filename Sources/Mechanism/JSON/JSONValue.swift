@@ -65,7 +65,7 @@ public struct JSONValue {
     /// The integer, or nil if the number is none, or does not fit.
     ///
     /// As JSON Schema counts, `7`, `7.0` and `7e0` are the same integer (draft 2020-12, "Validation", section 6.1.1).
-    /// One that is written with a fraction or an exponent was read as a double, which is exact up to 2^53 (RFC 7493
+    /// One that is written with a fraction or an exponent was read as a double, which is exact below 2^53 (RFC 7493
     /// section 2.2), so a larger one is none.
     @inlinable public var int64: Int64? {
         let tape = tape
@@ -78,7 +78,7 @@ public struct JSONValue {
 
     @inlinable
     static func integer(_ number: Double) -> Int64? {
-        abs(number) <= 0x1p53 ? Int64(exactly: number) : nil
+        abs(number) < 0x1p53 ? Int64(exactly: number) : nil
     }
 
     /// The integer, as `int64` counts, or nil if it is none or negative.

@@ -11,6 +11,7 @@ struct LookUpTurnsTests {
         var begun = 0
         while turns.begins("hostile") { begun += 1 }
         #expect(begun == LookUpTurns.ofGroupMaximum)
+        for number in 0..<20 { while turns.begins("hostile \(number)") {} }
         let honest = turns.begins("honest")
         #expect(honest)
     }
@@ -23,9 +24,10 @@ struct LookUpTurnsTests {
         for _ in 0..<20_000 {
             let group = "\(Int.random(in: 0..<8, using: &random))"
             if Int.random(in: 0..<3, using: &random) > 0 {
+                let own = running.count { $0 == group }
                 let isFree =
-                    running.count < LookUpTurns.allMaximum
-                    && running.count { $0 == group } < LookUpTurns.ofGroupMaximum
+                    own < LookUpTurns.leastMaximum
+                    || running.count < LookUpTurns.allMaximum && own < LookUpTurns.ofGroupMaximum
                 let begins = turns.begins(group)
                 #expect(begins == isFree)
                 if begins { running.append(group) }

@@ -68,6 +68,34 @@ struct OriginQuotasTests {
         #expect(again == OriginQuotas.unprovenPushesMaximum, "every push that was counted has ended")
     }
 
+    @Test("However many apps have strangers that never answer, each further app finds places")
+    func manyHostileApps() throws {
+        var table = OriginTable(originsMaximum: 128)
+        for app in 0..<20 {
+            for number in 0..<100 {
+                let place = table.place(
+                    of: try Self.key("w.tarpit\(number).example", app: app), .stranger, nowNanoseconds: 1)
+                guard case .opened(let opened, _) = place else { break }
+                same(table.begin(opened, nowNanoseconds: 1), nil)
+                if number.isMultiple(of: 2) { _ = table.accepted(opened) }
+            }
+            let count = table.origins.count { $0?.key.app == app }
+            #expect(count >= OriginQuotas.leastMaximum, "the app \(app)")
+        }
+        #expect(table.origins.count <= 128 + 20 * OriginQuotas.leastMaximum)
+    }
+
+    @Test("A fan-out to a service below a known suffix is not cut after a start, whatever strangers there are")
+    func belowSuffix() throws {
+        var table = OriginTable(originsMaximum: 128)
+        _ = table.place(of: try Self.key("tarpit.example", app: 0), .stranger, nowNanoseconds: 0)
+        while table.begin(0, nowNanoseconds: 1) == nil {}
+        let suffix = ".notify.windows.com"
+        _ = table.place(of: try Self.key("wns1\(suffix)", app: 0), .below(suffix: suffix), nowNanoseconds: 1)
+        for _ in 0..<10_000 { try #require(table.begin(1, nowNanoseconds: 1) == nil) }
+        for _ in 0..<10_000 { table.end(1, isAnswered: true, nowNanoseconds: 2) }
+    }
+
     /// One hostile app, and honest ones beside it.
     private struct World {
         static let hostileApp = 0
@@ -144,7 +172,8 @@ struct OriginQuotasTests {
         func check() {
             let strangers = table.origins.compactMap { $0 }.filter { $0.standing == .stranger }
             let unproven = strangers.filter { !$0.isProven }
-            #expect(strangers.count <= 128 && unproven.count <= 64)
+            let spare = OriginQuotas.leastMaximum * 4
+            #expect(strangers.count <= 128 + spare && unproven.count <= 64 + spare)
             #expect(strangers.count { $0.key.app == Self.hostileApp } <= 64)
             #expect(unproven.count { $0.key.app == Self.hostileApp } <= 32)
             let owners = Dictionary(grouping: unproven) { "\($0.key.app) \($0.owner)" }

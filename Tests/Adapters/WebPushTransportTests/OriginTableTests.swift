@@ -25,6 +25,17 @@ struct OriginTableTests {
         same(table.place(of: try Self.key(4), .named, nowNanoseconds: 8), .opened(2, dropped: nil))
     }
 
+    @Test("A stranger is to blame for a push that was not processed only while others can be reached")
+    func blame() throws {
+        var table = OriginTable(originsMaximum: 128)
+        for number in 0...1 { _ = table.place(of: try Self.key(number), .stranger, nowNanoseconds: 0) }
+        _ = table.place(of: try Self.key(2), .below(suffix: ".example"), nowNanoseconds: 0)
+        #expect(table.ending(0, "away") == .notProcessed("away"), "perhaps our own network is away")
+        table.reachabilityChanged(1, isReachable: true, nowNanoseconds: 0)
+        #expect(table.ending(0, "away") == .unreachable("away"))
+        #expect(table.ending(2, "away") == .notProcessed("away"), "a known service comes back")
+    }
+
     @Test("Apps do not share an origin")
     func apps() throws {
         var table = OriginTable(originsMaximum: 4)

@@ -67,6 +67,7 @@ struct DispositionTests {
             #expect(Disposition(.notProcessed("refused"), of: service) == .resend)
             #expect(
                 Disposition(.unreachable("nobody"), of: service) == .retry(.addressUnreachable, afterSeconds: nil))
+            #expect(Disposition(.crowdedOut("full"), of: service) == .retry(.crowdedOut, afterSeconds: nil))
             #expect(Disposition(.ambiguous("deadline"), of: service) == .resendPossibleDuplicate)
         }
     }

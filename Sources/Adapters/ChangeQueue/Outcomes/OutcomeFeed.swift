@@ -23,18 +23,27 @@ struct OutcomeFeed {
     let queue: OutcomeQueues.Queue
     var handler: (any DeliveryHandler)?
     private(set) var state = State.interrupted
-    /// Why the user may not read the queue; it is not tried before a look has shown the opposite.
+    /// Why the queue cannot be consumed; it is not tried before a look has shown the opposite.
     var refusal: AMQPError?
+    /// When it is looked at again.
+    private(set) var notBeforeNanoseconds: UInt64 = 0
     private var epoch: UInt32 = 0
     /// When each delivery came that is not settled.
     private var held: [UInt64: UInt64] = [:]
     private var completion: ((Bool) -> Void)?
     private var isInterruptionSaid = false
+    /// How often its consumer closed the connection of all since the last delivery.
+    private var failuresCount = 0
+    /// For how long it is left alone then: doubled each time, up to a quarter of an hour.
+    private static let pauseNanoseconds: UInt64 = 60_000_000_000
 
     init(queue: OutcomeQueues.Queue) { self.queue = queue }
 
-    /// How its deliveries are marked.
-    func tag(_ index: Int) -> String { "\(index)" }
+    /// The tag of its consumer, which marks its deliveries.
+    func tag(_ index: Int) -> String { "\(index).\(epoch)" }
+
+    /// The tag of the consumer that is started next: the broker may still know those before it.
+    func nextTag(_ index: Int) -> String { "\(index).\(epoch + 1)" }
 
     /// Whether it is closed, and its deliveries have not gone back yet.
     var isEnding: Bool { completion != nil }
@@ -54,14 +63,26 @@ struct OutcomeFeed {
 
     /// It is not consumed any more.
     ///
-    /// - Parameter refusal: why the user may not read it; nil for another reason.
+    /// - Parameters:
+    ///   - refusal: why it cannot be consumed; nil if the reason is not the queue's.
+    ///   - nowNanoseconds: the time.
     /// - Returns: whether that is news.
-    mutating func interrupted(_ refusal: AMQPError?) -> Bool {
+    mutating func interrupted(_ refusal: AMQPError?, nowNanoseconds: UInt64) -> Bool {
         self.refusal = refusal
+        if let refusal, refusal.code != .refused {
+            notBeforeNanoseconds = nowNanoseconds &+ Self.pauseNanoseconds << UInt64(min(failuresCount, 4))
+            failuresCount += 1
+        }
         held = [:]
         if state != .closed { state = .interrupted }
         defer { isInterruptionSaid = true }
         return !isInterruptionSaid
+    }
+
+    /// The connection has ended, and with it all consumers.
+    mutating func connectionLost() {
+        held = [:]
+        if state != .closed { state = .interrupted }
     }
 
     /// Its consumer was asked to end, for another to begin.
@@ -80,6 +101,7 @@ struct OutcomeFeed {
 
     /// A delivery came.
     mutating func received(_ number: UInt64, nowNanoseconds: UInt64) -> DeliveryTag {
+        failuresCount = 0
         held[number] = nowNanoseconds
         return DeliveryTag(epoch: epoch, number: number)
     }

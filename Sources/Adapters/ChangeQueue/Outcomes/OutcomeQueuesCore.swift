@@ -12,6 +12,8 @@ final class OutcomeQueuesCore {
     ///
     /// RabbitMQ closes the channel, with all its consumers, when one is held for half an hour (`consumer_timeout`).
     private static let heldNanosecondsMaximum: UInt64 = 1_500_000_000_000
+    /// How long the broker may take to end a consumer that was closed; then the connection ends without a word.
+    private static let goodbyeNanoseconds: UInt64 = 4_000_000_000
 
     private let configuration: BrokerConfiguration
     private let name: String
@@ -65,6 +67,11 @@ final class OutcomeQueuesCore {
         feeds[index].closed(completion)
         guard wasConsuming else { return ended(index) }
         cancel(index)
+        loop.schedule(afterNanoseconds: Self.goodbyeNanoseconds) { [weak self] in
+            guard let self, feeds[index].isEnding, let connection else { return }
+            connection.abandon()
+            connectionLost(AMQPError(.timedOut, "the broker does not end a consumer"))
+        }
     }
 
     private func cancel(_ index: Int) {
@@ -118,20 +125,32 @@ final class OutcomeQueuesCore {
     private func isThere(_ index: Int, _ session: AMQPSession) throws(AMQPError) -> Bool {
         let queue = feeds[index].queue.name
         guard feeds[index].state != .closed, feeds[index].refusal == nil else { return false }
+        var isThere = true
         do throws(AMQPError) {
-            if try session.queueStatus(queue) != nil { return true }
+            isThere = try session.queueStatus(queue) != nil
         } catch  where error.code == .refused && !session.isClosed {
             // Some versions ask for more rights to look at a queue than to consume it.
-            return true
         }
-        interrupted(
-            index, AMQPError(.missing, "\(queue) is missing at \(session.endpoint); run `apus topology apply`"))
-        return false
+        if !isThere {
+            interrupted(
+                index, AMQPError(.missing, "\(queue) is missing at \(session.endpoint); run `apus topology apply`"))
+        } else if try isUnreadable(queue, session) {
+            isThere = false
+            interrupted(index, AMQPError(.refused, "the user may not read the queue '\(queue)'"))
+        }
+        return isThere
+    }
+
+    /// Whether a queue may not be read, where that was so of another: a refusal ends the connection of all, so it is
+    /// met once only.
+    private func isUnreadable(_ queue: String, _ session: AMQPSession) throws(AMQPError) -> Bool {
+        guard feeds.contains(where: { $0.refusal?.code == .refused }) else { return false }
+        return try !session.mayRead(queue: queue)
     }
 
     private func start(_ index: Int, _ session: AMQPSession) throws(AMQPError) {
         let queue = feeds[index].queue
-        try session.startConsumer(of: queue.name, tag: feeds[index].tag(index), prefetch: queue.prefetch)
+        try session.startConsumer(of: queue.name, tag: feeds[index].nextTag(index), prefetch: queue.prefetch)
     }
 
     private func consumptionBegan(_ index: Int) {
@@ -141,7 +160,8 @@ final class OutcomeQueuesCore {
 
     /// A queue is not consumed, for a reason that is not the connection's.
     private func interrupted(_ index: Int, _ error: AMQPError) {
-        let isNews = feeds[index].interrupted(error.code == .refused ? error : nil)
+        let isQueue = error.code == .refused || error.message.contains("'\(feeds[index].queue.name)'")
+        let isNews = feeds[index].interrupted(isQueue ? error : nil, nowNanoseconds: loop.nowNanoseconds)
         feeds[index].handler?.sourceStateChanged(error.sourceState)
         guard isNews else { return }
         logger.log(
@@ -159,7 +179,7 @@ final class OutcomeQueuesCore {
             error.code.logLevel, "outcomes.consumer.interrupted",
             [.field("connection", name)] + error.fields(retryNanoseconds: delayNanoseconds))
         for index in feeds.indices where feeds[index].state != .closed {
-            _ = feeds[index].interrupted(feeds[index].refusal)
+            feeds[index].connectionLost()
             feeds[index].handler?.sourceStateChanged((feeds[index].refusal ?? error).sourceState)
         }
         connectTimer = loop.schedule(afterNanoseconds: delayNanoseconds) { [weak self] in self?.connect() }
@@ -200,7 +220,8 @@ final class OutcomeQueuesCore {
                 startAgain(index)
             }
         }
-        let missing = feeds.indices.filter { feeds[$0].state == .interrupted }
+        let now = loop.nowNanoseconds
+        let missing = feeds.indices.filter { feeds[$0].state == .interrupted && now >= feeds[$0].notBeforeNanoseconds }
         guard !missing.isEmpty, look == nil else { return }
         look = OutcomeQueueLook(missing, missing.map { feeds[$0].queue.name }, configuration)
     }
@@ -216,7 +237,7 @@ extension OutcomeQueuesCore: AMQPConnectionHandler {
         let now = loop.nowNanoseconds
         // Nearly always one run for each queue.
         for (tag, run) in Dictionary(grouping: deliveries, by: \.consumerTag) {
-            guard let index = Int(tag), feeds.indices.contains(index) else { continue }
+            guard let index = index(ofConsumer: tag) else { continue }
             let received = run.map { delivery in
                 Delivery(
                     tag: feeds[index].received(delivery.number, nowNanoseconds: now), deliveryClass: .interactive,
@@ -231,19 +252,28 @@ extension OutcomeQueuesCore: AMQPConnectionHandler {
         for event in events {
             switch event {
             case .consumerEnded(let tag):
-                guard let index = Int(tag), feeds.indices.contains(index) else { continue }
-                consumerEnded(index)
+                if let index = index(ofConsumer: tag) { consumerEnded(index) }
             case .consumerCancelled(let tag):
-                guard let index = Int(tag), feeds.indices.contains(index) else { continue }
-                giveBack(index)
+                if let index = index(ofConsumer: tag) { giveBack(index) }
             case .confirmed, .returned, .blocked, .unblocked: break
             }
         }
     }
 
-    /// The broker ended a consumer, and has its deliveries again, unless the queue is gone.
+    /// The queue whose consumer has a tag; nil if that consumer was replaced.
+    private func index(ofConsumer tag: String) -> Int? {
+        guard let index = tag.split(separator: ".").first.flatMap({ Int($0) }), feeds.indices.contains(index),
+            feeds[index].tag(index) == tag
+        else { return nil }
+        return index
+    }
+
+    /// The broker ended a consumer.
+    ///
+    /// What it brought is given back, also if the queue is gone: the broker would miss an answer half an hour later,
+    /// and close the channel of all queues.
     private func consumerEnded(_ index: Int) {
-        _ = feeds[index].takeHeld()
+        giveBackDeliveries(of: index)
         guard feeds[index].state != .closed else { return ended(index) }
         interrupted(
             index,
@@ -255,21 +285,24 @@ extension OutcomeQueuesCore: AMQPConnectionHandler {
 
     /// A consumer has ended at our own wish: what it brought goes back to its queue.
     private func giveBack(_ index: Int) {
+        giveBackDeliveries(of: index)
+        if feeds[index].state == .closed { ended(index) } else { startAgain(index) }
+    }
+
+    private func giveBackDeliveries(of index: Int) {
         let numbers = feeds[index].takeHeld()
         connection?.burst { session throws(AMQPError) in
             for number in numbers { try session.giveBack(number) }
         }
-        if feeds[index].state == .closed { ended(index) } else { startAgain(index) }
     }
 
     func connectionLost(_ error: AMQPError) {
         connection = nil
         for index in feeds.indices {
             _ = feeds[index].takeHeld()
-            // It is the queue that is in trouble, and the others go on without it.
-            if error.code == .refused, error.message.contains("'\(feeds[index].queue.name)'") {
-                interrupted(index, error)
-            }
+            // It is the queue that is in trouble, and the others go on without it: the user may not read it, or it has
+            // no leader (541, "timed out consuming from quorum queue").
+            if error.message.contains("'\(feeds[index].queue.name)'") { interrupted(index, error) }
         }
         let isUsed = feeds.contains { $0.state != .closed }
         if isUsed { retry(after: error) }
@@ -290,7 +323,14 @@ private final class OutcomeQueueLook: Sendable {
         self.feeds = feeds
         Task {
             let found = try? await configuration.withSession(purpose: "look") { session in
-                try queues.map { try session.queueStatus($0) != nil && session.mayRead(queue: $0) }
+                try queues.map { queue in
+                    do {
+                        return try session.queueStatus(queue) != nil && session.mayRead(queue: queue)
+                    } catch let error as AMQPError where error.code == .refused && !session.isClosed {
+                        // Some versions ask for rights to look at a queue, and the others can be looked at.
+                        return try session.mayRead(queue: queue)
+                    }
+                }
             }
             result.withLock { $0 = found ?? [] }
         }

@@ -37,16 +37,16 @@ final class AccessTokenThreads: Sendable {
 
     /// Runs work that may wait.
     func run(_ work: @escaping @Sendable () -> Void) {
-        let loop = state.withLock { state -> EventLoop? in
+        let (loop, isAlone) = state.withLock { state -> (EventLoop?, Bool) in
             let loop =
                 state.idle.popLast()
                 ?? (state.busyCount < Self.threadsMaximum ? try? EventLoop(name: "access-token") : nil)
             if loop == nil { state.waiting.append(work) } else { state.busyCount += 1 }
-            return loop
+            return (loop, state.busyCount == 0)
         }
         if let loop {
             loop.submit { self.work(work, on: loop) }
-        } else if state.withLock({ $0.busyCount == 0 }) {
+        } else if isAlone {
             // The system has no thread for it, and no other will take it.
             timers.submit { self.takeWaiting() }
         }
@@ -54,15 +54,22 @@ final class AccessTokenThreads: Sendable {
 
     private func work(_ first: @Sendable () -> Void, on loop: EventLoop) {
         first()
-        while let next = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) { next() }
-        let isKept = state.withLock { state in
+        while let next = nextOrIdle(loop) { next() }
+    }
+
+    /// The work that waits; without any, the thread becomes idle in the same moment, so that no work is left behind.
+    private func nextOrIdle(_ loop: EventLoop) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
             state.busyCount -= 1
-            guard state.idle.count < Self.idleMaximum else { return false }
-            state.idle.append(loop)
-            return true
+            if state.idle.count < Self.idleMaximum {
+                state.idle.append(loop)
+            } else {
+                // A loop cannot wait for its own end.
+                timers.submit { loop.stopAndJoin() }
+            }
+            return nil
         }
-        // A loop cannot wait for its own end.
-        if !isKept { timers.submit { loop.stopAndJoin() } }
     }
 
     private func takeWaiting() {

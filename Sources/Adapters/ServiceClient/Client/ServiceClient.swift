@@ -27,9 +27,12 @@ public final class ServiceClient: PushTransport {
             return context
         }
 
-        /// The routes of an app share its instruments.
-        mutating func add(_ metrics: ServiceMetrics, of app: String) {
-            if !instruments.contains(where: { $0.app == app }) { instruments.append((app, metrics)) }
+        /// The instruments of the app of a route, which its routes share.
+        mutating func instruments(for route: ServiceRoute, _ registry: MetricsRegistry) -> ServiceMetrics {
+            if let known = instruments.first(where: { $0.app == route.app }) { return known.metrics }
+            let made = ServiceMetrics(app: route.app, service: route.service, registry: registry)
+            instruments.append((route.app, made))
+            return made
         }
     }
 
@@ -60,11 +63,8 @@ public final class ServiceClient: PushTransport {
         var parts: [RouteParts] = []
         var state = State()
         for route in routes {
-            let log = EndpointPoolLog(
-                route: route, logger: logger,
-                metrics: ServiceMetrics(app: route.app, service: route.service, registry: metrics))
+            let log = EndpointPoolLog(route: route, logger: logger, metrics: state.instruments(for: route, metrics))
             parts.append(RouteParts(configuration: route, context: try state.context(for: route), log: log))
-            state.add(log.metrics, of: route.app)
         }
         self.logger = logger
         self.metrics = metrics
@@ -109,10 +109,8 @@ public final class ServiceClient: PushTransport {
     /// - Returns: its number, which may have been that of a removed route.
     /// - Throws: `ServiceError` with `routeInvalid` if the trust anchor cannot be read.
     public func addRoute(_ route: ServiceRoute) throws(ServiceError) -> Int {
-        let instruments = ServiceMetrics(app: route.app, service: route.service, registry: metrics)
-        let context = try state.withLock { (state) throws(ServiceError) in
-            state.add(instruments, of: route.app)
-            return try state.context(for: route)
+        let (instruments, context) = try state.withLock { [metrics] (state) throws(ServiceError) in
+            (state.instruments(for: route, metrics), try state.context(for: route))
         }
         let log = EndpointPoolLog(route: route, logger: logger, metrics: instruments)
         return core.value.addRoute(RouteParts(configuration: route, context: context, log: log), seed: seed)

@@ -6,7 +6,8 @@ internal import Synchronization
 ///
 /// Nothing is cached: APNs' names have other addresses each time, and asks senders to resolve again (Apple,
 /// "Establishing a connection to APNs"). How many look-ups of known names run at once is bounded by the pools, which
-/// bound their attempts to connect; those of strangers' names are bounded by `LookUpTurns`.
+/// bound their attempts to connect; those of strangers' names are bounded by `LookUpTurns`. Over HTTP/1.1 libcurl looks
+/// names up, for at most two requests to a stranger at a time.
 enum AddressResolver {
     /// The result of a look-up: addresses, or the reason of the failure.
     typealias Answer = Result<[SocketAddress], ServiceError>
@@ -73,15 +74,18 @@ enum AddressResolver {
 struct LookUpTurns {
     /// How many of one group may run.
     static let ofGroupMaximum = 16
-    /// How many of all groups may run.
+    /// How many of all groups may run, besides those that each group may always have.
     static let allMaximum = 64
+    /// How many of one group may run although others have all.
+    static let leastMaximum = 2
 
     private var countByGroup: [String: Int] = [:]
     private var count = 0
 
     /// Counts a look-up, if it may begin.
     mutating func begins(_ group: String) -> Bool {
-        guard count < Self.allMaximum, countByGroup[group, default: 0] < Self.ofGroupMaximum else { return false }
+        let own = countByGroup[group, default: 0]
+        guard own < Self.leastMaximum || count < Self.allMaximum && own < Self.ofGroupMaximum else { return false }
         count += 1
         countByGroup[group, default: 0] += 1
         return true

@@ -11,10 +11,11 @@ import Notifications
 /// | `owner` | one app, unproven, of one owner | 4 |
 /// | `suffix` | one app, unproven, below one known suffix | 32, beside those above |
 ///
-/// So one app alone gets half of what there is, and the next app always finds some (Choudhury and Hahne, 1998, as the
-/// share of a window in `SendQueue`). The owner of a name is told by its last two labels, and not by Mozilla's list of
-/// public suffixes: that list would be one more dependency, which ages. Where strangers share two labels (`co.uk`,
-/// `duckdns.org`), four of them wait for their first answer at a time, and none after it.
+/// So one app alone gets half of what there is, and the next app finds some (Choudhury and Hahne, 1998, as the share of
+/// a window in `SendQueue`); however many apps there are, each finds `leastMaximum`. The owner of a name is told by its
+/// last two labels, and not by Mozilla's list of public suffixes: that list would be one more dependency, which ages.
+/// Where strangers share two labels (`co.uk`, `duckdns.org`), four of them wait for their first answer at a time, and
+/// none after it.
 struct OriginQuotas {
     /// A bound that can be met.
     enum Bound: String, CaseIterable {
@@ -30,6 +31,8 @@ struct OriginQuotas {
     /// the window of the app.
     static let unprovenPushesMaximum = 256
     private static let leastShareDivisor = 8
+    /// The places that an app gets although others have all.
+    static let leastMaximum = 2
     private static let ownerMaximum = 4
     private static let suffixMaximum = 32
 
@@ -46,12 +49,13 @@ struct OriginQuotas {
             if count(.owner) >= Self.ownerMaximum { return .owner }
             let unproven = count(.unproven)
             let unprovenMaximum = max(1, originsMaximum / 2)
-            if count(.unprovenOfApp) >= share(of: unprovenMaximum, taken: unproven) { return .unprovenOfApp }
-            if unproven >= unprovenMaximum { return .unproven }
+            let own = count(.unprovenOfApp)
+            if own >= share(of: unprovenMaximum, taken: unproven) { return .unprovenOfApp }
+            if unproven >= unprovenMaximum, own >= Self.leastMaximum { return .unproven }
         }
-        let taken = count(.all)
-        if count(.app) >= share(of: originsMaximum, taken: taken) { return .app }
-        return taken < originsMaximum ? nil : .all
+        let (taken, own) = (count(.all), count(.app))
+        if own >= share(of: originsMaximum, taken: taken) { return .app }
+        return taken < originsMaximum || own < Self.leastMaximum ? nil : .all
     }
 
     private func share(of maximum: Int, taken: Int) -> Int { max(1, maximum / Self.leastShareDivisor, maximum - taken) }

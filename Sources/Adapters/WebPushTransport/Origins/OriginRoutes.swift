@@ -59,7 +59,7 @@ final class OriginRoutes {
         }
         route.admitsAddress = configuration.admission(toHost: host, port: origin.port)
         route.http2Missing = http2Missing
-        if !terms.isKnown { route.lookUpGroup = route.app }
+        if !terms.isKnown, !terms.hasFullTime { route.lookUpGroup = route.app }
         let number = try http2.addRoute(route)
         placeOfHTTP2Route[number] = place
         ways[place] = Ways(origin: origin, app: app, terms: terms, http2: number)

@@ -39,8 +39,8 @@ struct OriginTable {
         var silentSinceNanoseconds: UInt64
         var usedNanoseconds: UInt64
 
-        /// Whether it has not accepted anything, and nobody named it.
-        var isUnproven: Bool { !isProven && standing != .named }
+        /// Whether it is a stranger's, and has not accepted anything.
+        var isUnproven: Bool { !isProven && standing == .stranger }
 
         /// Whether its place is taken from nobody, and whether its troubles are those of the app.
         var isReserved: Bool {
@@ -129,18 +129,18 @@ struct OriginTable {
 
     /// Counts a push, unless the origin is in trouble and has its probes.
     ///
-    /// - Returns: why it must not go out; nil if it may.
-    mutating func begin(_ place: Int, nowNanoseconds: UInt64) -> String? {
-        guard var origin = origins[place] else { return "its origin is gone" }
+    /// - Returns: how it ends at once if it must not go out; nil if it may.
+    mutating func begin(_ place: Int, nowNanoseconds: UInt64) -> PushOutcome? {
+        guard var origin = origins[place] else { return .notProcessed("its origin is gone") }
         if origin.outstanding >= Self.probesMaximum {
-            if origin.isReachable == false { return "its push service cannot be reached" }
+            if origin.isReachable == false { return ending(place, "its push service cannot be reached") }
             if nowNanoseconds >= origin.silentSinceNanoseconds &+ Self.patienceNanoseconds {
-                return "its push service does not answer"
+                return ending(place, "its push service does not answer")
             }
         }
         if origin.isUnproven {
             guard unprovenOutstanding[origin.key.app, default: 0] < OriginQuotas.unprovenPushesMaximum else {
-                return "too many pushes are out to push services that have not accepted any"
+                return .crowdedOut("too many pushes are out to push services that have not accepted any")
             }
             unprovenOutstanding[origin.key.app, default: 0] += 1
         }
@@ -151,13 +151,17 @@ struct OriginTable {
         return nil
     }
 
-    /// Whether the address is to blame for a push that was not processed: its origin is a stranger's, and cannot be
-    /// reached or has never accepted anything.
+    /// How a push ends that was not processed.
     ///
-    /// A reserved origin is in trouble for a while, and the pushes wait for it without spending attempts.
-    func isToBlame(_ place: Int) -> Bool {
-        guard let origin = origins[place], !origin.isReserved else { return false }
-        return origin.isReachable == false || !origin.isProven
+    /// A stranger's address is to blame if it cannot be reached, or never accepted anything, while others can be: then
+    /// not our own way out is in trouble. Other origins are in trouble for a while, and pushes wait for them without
+    /// spending attempts.
+    func ending(_ place: Int, _ reason: String) -> PushOutcome {
+        guard let origin = origins[place], origin.standing == .stranger,
+            origin.isReachable == false || !origin.isProven,
+            origins.contains(where: { $0?.isReachable == true })
+        else { return .notProcessed(reason) }
+        return .unreachable(reason)
     }
 
     /// A push has ended; `isAnswered` says whether by an answer.
@@ -177,7 +181,7 @@ struct OriginTable {
         guard origins[place]?.isProven == false, let origin = origins[place] else { return false }
         origins[place]?.isProven = true
         proven.insert(origin.key)
-        if origin.standing != .named { unprovenOutstanding[origin.key.app, default: 0] -= origin.outstanding }
+        if origin.isUnproven { unprovenOutstanding[origin.key.app, default: 0] -= origin.outstanding }
         return true
     }
 

@@ -16,6 +16,8 @@ public enum Disposition: Hashable, Sendable {
         case congested
         /// The address is a stranger's, and leads nowhere.
         case addressUnreachable = "address-unreachable"
+        /// Strangers' hosts have all places that there are for such; no attempt is spent.
+        case crowdedOut = "crowded-out"
         /// The app's credentials are refused for this address, and accepted for others.
         case addressRefused = "address-refused"
         /// The app's key is not accepted; no attempt is spent.
@@ -35,13 +37,14 @@ public enum Disposition: Hashable, Sendable {
             case .throttled, .serverError, .serviceUnavailable, .providerTokenUpdates, .unanswered, .addressRefused,
                 .addressUnreachable:
                 true
-            case .keyRejected, .suspectConfiguration, .quotaExceeded, .unreachable, .congested, .paused: false
+            case .keyRejected, .suspectConfiguration, .quotaExceeded, .unreachable, .congested, .crowdedOut, .paused:
+                false
             }
         }
 
         /// Whether the push service failed for now, apart from the app's key and tokens.
         public var blamesService: Bool {
-            (consumesAttempt || self == .quotaExceeded) && self != .addressUnreachable
+            (consumesAttempt || self == .quotaExceeded) && self != .addressUnreachable && self != .addressRefused
         }
 
         /// Whether only the way to the push service or an operator is to blame, so that the wait does not count as age
@@ -90,6 +93,7 @@ extension Disposition {
         switch (outcome, service) {
         case (.notProcessed, _): self = .resend
         case (.unreachable, _): self = .retry(.addressUnreachable, afterSeconds: nil)
+        case (.crowdedOut, _): self = .retry(.crowdedOut, afterSeconds: nil)
         case (.ambiguous, _): self = .resendPossibleDuplicate
         case (.answered(let answer), .apns), (.answered(let answer), .courier): self.init(ofAPNs: answer)
         case (.answered(let answer), .fcm): self.init(ofFCM: answer)

@@ -9,6 +9,8 @@ public enum PushOutcome: Hashable, Sendable {
     ///
     /// Sending it again spends attempts, for anybody can make up such a host.
     case unreachable(String)
+    /// It was not tried, because other strangers' hosts have all places that there are for such.
+    case crowdedOut(String)
     /// The outcome is unknown: the deadline passed or the connection was lost after the request was written.
     ///
     /// Resending it may make a duplicate, so it keeps its `apns-id`.

@@ -6,7 +6,8 @@
 public struct PushHostRule: Hashable, Sendable {
     /// The push services of the large browsers: hosts, or suffixes that begin with a dot.
     public static let largeServices = [
-        "fcm.googleapis.com", "updates.push.services.mozilla.com", ".push.apple.com", ".notify.windows.com",
+        "fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com", ".push.apple.com",
+        ".notify.windows.com",
     ]
     /// The names below which nothing public is (RFC 6761, 6762 and 8375; ICANN reserved `internal` in 2024).
     private static let privateDomains = ["localhost", "local", "localdomain", "internal", "home.arpa"]
@@ -72,7 +73,7 @@ public struct PushHostRule: Hashable, Sendable {
             guard addressPolicy.allows(bytes) else { return "its host is not a public address" }
         case .name(let name):
             let isPrivate = Self.privateDomains.contains { name == $0 || name.hasSuffix("." + $0) }
-            guard name.contains(".") && !isPrivate || knownHosts.contains(host) else {
+            guard name.contains(".") && !isPrivate || standing(ofHost: host, port: port) != .stranger else {
                 return "its host is not the public name of a push service"
             }
         }

@@ -78,7 +78,9 @@ extension DispatchStateMachine {
         if job.isSent, job.publishesOut == 0 { broken.append("job \(number) has ended, and is not settled") }
         tally.devicesWaiting[Self.sendQueueIndex(of: job.work.deliveryClass)] += rest
         tally.pushesInFlight += rest + job.pushesOut
-        if !job.work.devices.isEmpty { tally.pushesInFlight += job.failures.reduce(0) { $0 + $1.deviceIDs.count } }
+        if !job.work.devices.isEmpty {
+            tally.pushesInFlight += job.failures.filter(\.areMatched).reduce(0) { $0 + $1.deviceIDs.count }
+        }
         if let app = job.backlogApp { tally.deliveriesOfApp[app] += job.work.tags.count }
     }
 

@@ -96,11 +96,9 @@ public struct RetryPolicy: Hashable, Sendable {
         case .serverError: least = max(least, serverErrorDelayMilliseconds)
         // What was seen of the credentials or the token says how long the push waits.
         case .keyRejected where retryAfterSeconds != nil, .suspectConfiguration where retryAfterSeconds != nil: break
-        case .keyRejected, .suspectConfiguration: least = max(least, Self.suspensionDelayMilliseconds)
+        case .keyRejected, .suspectConfiguration, .crowdedOut: least = max(least, Self.suspensionDelayMilliseconds)
         case .addressRefused, .addressUnreachable, .throttled, .serviceUnavailable, .quotaExceeded,
-            .providerTokenUpdates, .unanswered,
-            .unreachable,
-            .congested, .paused:
+            .providerTokenUpdates, .unanswered, .unreachable, .congested, .paused:
             break
         }
         return firstDelay(notBelow: least)

@@ -11,11 +11,15 @@ public import Essentials
 ///
 /// An attempt without an answer does not stop the stopwatch, because the same push goes out again. The time in which
 /// the worker itself stood still does not count, because the answers are there then, and have only not been read yet.
+/// Nor do attempts count together that lie ten minutes apart.
 public struct AnswerMonitor: Hashable, Sendable {
     /// The most that the time between two calls counts, in milliseconds: more means that the worker stood still.
     public static let stepMilliseconds: UInt64 = 2_000
     /// How long silence is remembered while nothing is sent, in milliseconds: the service may have recovered long ago.
     public static let memoryMilliseconds: Int64 = 900_000
+
+    /// How long nothing may be out until the stopwatch begins anew, in milliseconds.
+    public static let pauseMilliseconds: Int64 = 600_000
 
     private var latest = MonotonicTime(nanoseconds: 0)
     private var stopwatchNanoseconds: UInt64 = 0
@@ -33,7 +37,12 @@ public struct AnswerMonitor: Hashable, Sendable {
 
     /// A push went out.
     public mutating func pushWentOut(at now: MonotonicTime) {
-        if pushesOut == 0 { latest = now } else { advance(to: now) }
+        if pushesOut == 0 {
+            if !isSilent, now.milliseconds(since: latest) >= Self.pauseMilliseconds { stopwatchNanoseconds = 0 }
+            latest = now
+        } else {
+            advance(to: now)
+        }
         pushesOut += 1
     }
 

@@ -310,7 +310,8 @@ public struct AppHealth: Sendable {
 
     /// Whether keys are refused, and none was accepted lately.
     public var isEveryKeyRefused: Bool {
-        apps.contains(where: \.credentials.isKeyRefused) && !apps.contains(where: \.credentials.isKeyProven)
+        apps.contains(where: \.credentials.isKeyRefusedBeyondStrangers)
+            && !apps.contains(where: \.credentials.isKeyProven)
     }
 
     /// The apps most of whose tokens of some kind are called bad at this moment.

@@ -33,12 +33,20 @@ struct CredentialEvidence: Sendable {
     private var isRefusedForAll = false
     /// Addresses that were accepted, each at a place by its digest; made at the first.
     private var acceptedAddresses: [UInt64] = []
+    /// How many acceptances filled a place of theirs, up to `addressesAfterProof`.
+    private var placesFilled = 0
 
     /// Whether only one address was refused, so that it keeps no other back.
     var isOneAddressRefused: Bool { refusedInARow.count == 1 && !isRefusedForAll }
 
     /// Whether it is neither paused nor in doubt.
     var isWell: Bool { pausedSince == nil && refusedInARow.isEmpty }
+
+    /// Whether it remembers so many accepted addresses that it misses nothing by noting few further ones.
+    var remembersEnough: Bool { placesFilled >= Self.addressesAfterProof }
+
+    /// Whether it has accepted an address that is not among the refused ones.
+    private var hasAcceptedOthers: Bool { acceptedAddresses.contains { $0 != 0 && !refusedInARow.contains($0) } }
 
     /// Whether it has accepted the credentials lately.
     func isProven(at now: MonotonicTime) -> Bool {
@@ -57,7 +65,11 @@ struct CredentialEvidence: Sendable {
         accepted = now
         heard = now
         if acceptedAddresses.isEmpty { acceptedAddresses = Array(repeating: 0, count: Self.addressesMaximum) }
-        acceptedAddresses[Self.index(of: address)] = address
+        let index = Self.index(of: address)
+        if acceptedAddresses[index] != address {
+            acceptedAddresses[index] = address
+            placesFilled = min(placesFilled + 1, Self.addressesAfterProof)
+        }
         if !refusedInARow.isEmpty {
             refusedInARow.removeAll()
             acceptedBeforeCount = 0
@@ -79,13 +91,15 @@ struct CredentialEvidence: Sendable {
         }
         guard pausedSince == nil, isRefused(at: now) else { return }
         pausedSince = now
-        // The refused pushes are not the first probes.
+        // The refused pushes are not the first probes, and they were asked in vain as well.
         probed = now
-        probes = ProbeBudget()
+        probes = ProbeBudget(after: refusalCount, at: now)
     }
 
     private func isRefused(at now: MonotonicTime) -> Bool {
-        guard isProven(at: now) else { return isRefusedForAll || refusalCount >= Self.refusalsWithoutProof }
+        guard isProven(at: now), hasAcceptedOthers else {
+            return isRefusedForAll || refusalCount >= Self.refusalsWithoutProof
+        }
         return refusedInARow.count >= Self.addressesAfterProof || acceptedBeforeCount >= Self.addressesAcceptedBefore
     }
 
@@ -106,6 +120,15 @@ struct ProbeBudget: Sendable {
     private var left = CredentialMonitor.probesMaximum
     /// Since when the number of probes is what it is.
     private var since: MonotonicTime?
+
+    /// The budget of a scope that has not been asked.
+    init() {}
+
+    /// The budget of a scope that has just refused so many requests: what they leave, and one at least.
+    init(after refusalCount: Int, at now: MonotonicTime) {
+        left = max(1, left - refusalCount)
+        since = now
+    }
 
     /// Takes a probe for an address, if there is one.
     mutating func take(wasAcceptedBefore: Bool, at now: MonotonicTime) -> Bool {
@@ -175,6 +198,10 @@ struct RefusedAddresses: Sendable {
             let soonest = entries.min(by: { ($0.value.until, $0.key) < ($1.value.until, $1.key) })
         {
             entries[soonest.key] = nil
+        }
+        // Pushes that were out together are one refusal.
+        if let entry = entries[address], now < entry.until {
+            return max(1, Int(clamping: entry.until.milliseconds(since: now) / 1_000))
         }
         let level = (entries[address]?.level ?? 0) + 1
         let seconds = Self.ladderSeconds[min(level, Self.ladderSeconds.count) - 1]

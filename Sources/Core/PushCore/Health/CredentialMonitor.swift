@@ -11,7 +11,7 @@ public import Notifications
 /// |---|---|---|
 /// | has accepted lately | one address | the address waits, on a ladder of its own |
 /// | has accepted lately | 8 addresses, or 2 that it accepted before | the scope is paused |
-/// | has not | twice; once, if the reason is the environment or other origins refuse, too | the scope is paused |
+/// | has not, or only these | twice; once, if the reason is the environment, or other origins refuse | it is paused |
 ///
 /// As long as a scope is paused for one address only, that address alone waits.
 ///
@@ -135,7 +135,7 @@ public struct CredentialMonitor: Sendable {
 
     private func wait(of scope: Scope) -> Wait {
         let paused = scopes[scope]?.pausedSince.map { latest.milliseconds(since: $0) / 1_000 } ?? 0
-        let isStranger = scope.isOrigin && isKeyProven
+        let isStranger = scope.isOrigin && isKeyProven && scopes[scope]?.accepted == nil
         let longest = isStranger ? Self.originWaitSecondsMaximum : Self.waitSecondsMaximum
         return Wait(spendsAttempt: false, seconds: max(1, min(Int(clamping: paused), longest)))
     }
@@ -158,14 +158,15 @@ public struct CredentialMonitor: Sendable {
         if isAcceptanceKnown(route: route, at: now) { return nil }
         latest = now
         accepted = now
-        // Each origin of browsers speaks for itself.
-        sampledRoute = token.details == nil ? route : -1
         nextSample = now.advanced(byMilliseconds: Self.sampleMilliseconds)
         let scope = Scope(route: route, origin: token.originDigest(seed: seed))
         let address = token.digest(seed: seed)
         addresses.accepted(address)
         makeRoom(for: scope)
         let wasPaused = scopes[scope, default: CredentialEvidence()].accepted(address, at: now)
+        // Each origin of browsers speaks for itself.
+        let isSampled = !scope.isOrigin && scopes[scope]?.remembersEnough == true
+        sampledRoute = isSampled ? route : -1
         look(now)
         return wasPaused ? .resumed(scope) : nil
     }
@@ -199,7 +200,7 @@ public struct CredentialMonitor: Sendable {
         evidence.refused(address, speaksForAll: isOfEnvironment || isLikely, at: now)
         scopes[scope] = evidence
         let change = !wasPaused && evidence.pausedSince != nil ? Change.paused(scope) : nil
-        guard evidence.pausedSince == nil || scope.isOrigin && isKeyProven else {
+        guard evidence.pausedSince == nil || scope.isOrigin && isKeyProven && evidence.accepted == nil else {
             return (wait(of: scope), change)
         }
         return (Wait(spendsAttempt: isProven(scope), seconds: seconds), change)
@@ -214,10 +215,12 @@ public struct CredentialMonitor: Sendable {
     ///
     /// An origin that never accepted the key says nothing about it, unless others say the same and none accepts it.
     public var isKeyRefused: Bool {
-        let paused = pausedScopes
-        guard !paused.isEmpty else { return false }
-        if paused.contains(where: { !$0.isOrigin || scopes[$0]?.accepted != nil }) { return true }
-        return paused.count > 1 && !isKeyProven
+        isKeyRefusedBeyondStrangers || pausedScopes.count > 1 && !isKeyProven
+    }
+
+    /// Whether a scope that everybody uses refuses the key: not if only origins do that never accepted it.
+    var isKeyRefusedBeyondStrangers: Bool {
+        pausedScopes.contains { !$0.isOrigin || scopes[$0]?.accepted != nil }
     }
 
     /// Whether anything shows that a refusal is not the key's fault: its scope, or for an origin another one, accepts.

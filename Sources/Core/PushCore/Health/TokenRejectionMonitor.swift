@@ -36,8 +36,10 @@ public struct TokenRejectionMonitor: Sendable {
     public static let recentMaximum = 128
     /// How many answers are needed for doubt.
     public static let evidenceMinimum = 10
-    /// The most tokens that are suspected; a further one takes the place of the one that was suspected first.
-    public static let suspectsMaximum = 256
+    /// The most tokens that are suspected; the push of a further one waits until there is room again.
+    public static let suspectsMaximum = 1_024
+    /// How long a token is suspected at least, in milliseconds, before it makes room for another one.
+    public static let suspicionMilliseconds: Int64 = 300_000
     /// How long a push waits after each time that its token is called bad, in seconds; the last one repeats.
     public static let waitsSeconds = [1, 5, 30]
     /// How many tokens that were called bad are remembered, so that each is counted once.
@@ -51,6 +53,8 @@ public struct TokenRejectionMonitor: Sendable {
     private var counted: [UInt64] = []
     /// The suspected tokens by their digests.
     private var suspects: [UInt64: Suspect] = [:]
+    /// Until when no suspect makes room for another one.
+    private var fullUntil = MonotonicTime(nanoseconds: 0)
     /// The suspects without an accepted push to another token, in the order of `since`; some may be suspects no more.
     private var open: [(digest: UInt64, since: MonotonicTime)] = []
 
@@ -101,8 +105,8 @@ public struct TokenRejectionMonitor: Sendable {
             note(1)
         }
         guard var suspect = suspects[digest] else {
-            self.suspect(digest, now)
-            return .deferPush(seconds: Self.waitsSeconds[0])
+            let isSuspected = self.suspect(digest, now)
+            return .deferPush(seconds: isSuspected ? Self.waitsSeconds[0] : Self.waitsSeconds[2])
         }
         if !isInDoubt, let accepted = suspect.othersAccepted, accepted <= sent {
             suspects[digest] = nil
@@ -113,15 +117,24 @@ public struct TokenRejectionMonitor: Sendable {
         return .deferPush(seconds: Self.waitsSeconds[suspect.rejections - 1])
     }
 
-    private mutating func suspect(_ digest: UInt64, _ now: MonotonicTime) {
-        if suspects.count >= Self.suspectsMaximum,
-            let oldest = suspects.min(by: { ($0.value.since, $0.key) < ($1.value.since, $1.key) })
-        {
-            suspects[oldest.key] = nil
-        }
+    /// Remembers a token that was called bad, if there is room.
+    private mutating func suspect(_ digest: UInt64, _ now: MonotonicTime) -> Bool {
+        if suspects.count >= Self.suspectsMaximum, !makeRoom(now) { return false }
         suspects[digest] = Suspect(since: now)
         open.append((digest, now))
         if open.count > 2 * Self.suspectsMaximum { open.removeAll { suspects[$0.digest]?.since != $0.since } }
+        return true
+    }
+
+    /// Forgets the oldest suspect, unless it may still be convicted soon.
+    private mutating func makeRoom(_ now: MonotonicTime) -> Bool {
+        guard now >= fullUntil,
+            let oldest = suspects.min(by: { ($0.value.since, $0.key) < ($1.value.since, $1.key) })
+        else { return false }
+        fullUntil = oldest.value.since.advanced(byMilliseconds: UInt64(Self.suspicionMilliseconds))
+        guard now >= fullUntil else { return false }
+        suspects[oldest.key] = nil
+        return true
     }
 
     private mutating func note(_ bit: UInt128) {
@@ -152,12 +165,15 @@ public struct TokenRejectionMonitors: Sendable {
         }
     }
 
-    /// The most scopes that are remembered; the one that was used first makes room.
+    /// The most scopes that are remembered; the one that was not used for longest makes room.
     static let scopesMaximum = 64
 
     private var scopes: [Scope] = []
     private var monitors: [TokenRejectionMonitor] = []
+    /// When each was changed to last, by a count of the changes.
+    private var uses: [Int] = []
     private var latest = 0
+    private var changesCount = 0
 
     /// Creates monitors that have seen nothing.
     public init() {}
@@ -174,17 +190,20 @@ public struct TokenRejectionMonitors: Sendable {
 
     private mutating func index(of scope: Scope) -> Int {
         if latest < scopes.count, scopes[latest] == scope { return latest }
+        changesCount += 1
         if let index = scopes.firstIndex(of: scope) {
             latest = index
+        } else if scopes.count == Self.scopesMaximum {
+            latest = uses.indices.min { uses[$0] < uses[$1] } ?? 0
+            scopes[latest] = scope
+            monitors[latest] = TokenRejectionMonitor()
         } else {
-            if scopes.count == Self.scopesMaximum {
-                scopes.removeFirst()
-                monitors.removeFirst()
-            }
+            latest = scopes.count
             scopes.append(scope)
             monitors.append(TokenRejectionMonitor())
-            latest = scopes.count - 1
+            uses.append(0)
         }
+        uses[latest] = changesCount
         return latest
     }
 }

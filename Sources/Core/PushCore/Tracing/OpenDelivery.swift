@@ -139,7 +139,7 @@ struct OpenDelivery: Sendable {
                 attributes.append(SpanAttribute("error.type", "\(answer.status)"))
                 status = .error(answer.reason)
             }
-        case .notProcessed(let reason), .unreachable(let reason):
+        case .notProcessed(let reason), .unreachable(let reason), .crowdedOut(let reason):
             attributes.append(SpanAttribute("error.type", "not_processed"))
             status = .error(reason)
         case .ambiguous(let reason):

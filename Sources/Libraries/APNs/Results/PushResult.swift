@@ -28,7 +28,8 @@ extension PushOutcome {
         switch outcome {
         case .answered(let answer) where answer.status == 200: self = .accepted
         case .answered(let answer): self = .rejected(PushRejection(answer))
-        case .notProcessed(let reason), .unreachable(let reason): self = .failed(.notProcessed(reason))
+        case .notProcessed(let reason), .unreachable(let reason), .crowdedOut(let reason):
+            self = .failed(.notProcessed(reason))
         case .ambiguous(let reason): self = .failed(.ambiguous(reason))
         }
     }

@@ -30,7 +30,7 @@ public struct FCMResult: Hashable, Sendable {
         case .answered(let answer) where answer.status == 200:
             (self.outcome, messageName) = (.accepted, answer.messageName)
         case .answered(let answer): (self.outcome, messageName) = (.rejected(FCMRejection(answer)), nil)
-        case .notProcessed(let reason), .unreachable(let reason):
+        case .notProcessed(let reason), .unreachable(let reason), .crowdedOut(let reason):
             (self.outcome, messageName) = (.failed(.notProcessed(reason)), nil)
         case .ambiguous(let reason): (self.outcome, messageName) = (.failed(.ambiguous(reason)), nil)
         }

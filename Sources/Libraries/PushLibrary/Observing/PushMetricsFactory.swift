@@ -59,7 +59,7 @@ final class PushInstruments: Sendable {
             case .answered(let answer):
                 if answer.status == 200 { accepted += 1 } else { rejected += 1 }
                 duration(Int64(clamping: result.durationNanoseconds))
-            case .notProcessed, .unreachable: notProcessed += 1
+            case .notProcessed, .unreachable, .crowdedOut: notProcessed += 1
             case .ambiguous: ambiguous += 1
             }
         }

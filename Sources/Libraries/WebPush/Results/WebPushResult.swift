@@ -31,7 +31,8 @@ public struct WebPushResult: Hashable, Sendable {
             switch outcome {
             case .answered(let answer) where answer.status == 200: .accepted
             case .answered(let answer): .rejected(WebPushRejection(answer))
-            case .notProcessed(let reason), .unreachable(let reason): .failed(.notProcessed(reason))
+            case .notProcessed(let reason), .unreachable(let reason), .crowdedOut(let reason):
+                .failed(.notProcessed(reason))
             case .ambiguous(let reason): .failed(.ambiguous(reason))
             }
     }

@@ -34,7 +34,7 @@ struct ClientFaultTests {
             let times = processed[ClientFixture.token(Int(result.identifier))] ?? 0
             switch result.outcome {
             case .answered: #expect(times == 1, "push \(result.identifier), seed \(seed)")
-            case .notProcessed(let reason), .unreachable(let reason):
+            case .notProcessed(let reason), .unreachable(let reason), .crowdedOut(let reason):
                 #expect(times == 0, "push \(result.identifier) (\(reason)), seed \(seed)")
             case .ambiguous: #expect(times <= 1, "push \(result.identifier), seed \(seed)")
             }

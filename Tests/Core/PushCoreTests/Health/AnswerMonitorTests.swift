@@ -50,6 +50,17 @@ struct AnswerMonitorTests {
         #expect(monitor.isSilent && monitor.pushesOut == 0)
     }
 
+    @Test("Single attempts without an answer that lie far apart add up to no silence")
+    mutating func farApart() {
+        for _ in 0..<10 {
+            send()
+            pass(milliseconds: 5_000)
+            end(isAnswered: false)
+            pass(milliseconds: AnswerMonitor.pauseMilliseconds)
+        }
+        #expect(!monitor.isSilent)
+    }
+
     @Test("A service that answers one push in a while is not silent, however many it does not answer")
     mutating func rare() {
         for _ in 0..<50 { send() }

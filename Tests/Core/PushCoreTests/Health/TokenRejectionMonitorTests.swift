@@ -62,12 +62,32 @@ struct TokenRejectionMonitorTests {
         #expect(monitor.isInDoubt)
     }
 
-    @Test("Any number of bad tokens takes bounded memory, and the newest are the ones that are remembered")
+    @Test("Bad tokens of any number are convicted in the end, and meanwhile none is asked each second")
+    mutating func manyBadTokens() {
+        var waiting = Dictionary(uniqueKeysWithValues: (1...3_000 as ClosedRange<UInt64>).map { ($0, Int64(0)) })
+        var askedCount = 0
+        for now in 0..<Int64(1_200) where !waiting.isEmpty {
+            for good in 10_000..<10_200 as Range<UInt64> { accept(good, sent: 1_000 * now) }
+            // Few at a time, so that most answers are good.
+            for (token, _) in waiting.filter({ $0.value <= now }).sorted(by: { $0 < $1 }).prefix(100) {
+                askedCount += 1
+                let verdict = monitor.tokenWasBad(
+                    digest: token, sent: Samples.monotonic(1_000 * now), at: Samples.monotonic(1_000 * now))
+                if case .deferPush(let seconds) = verdict { waiting[token] = now + Int64(seconds) }
+                if verdict == .dead { waiting[token] = nil }
+            }
+        }
+        #expect(waiting.isEmpty && askedCount < 10 * 3_000, "\(waiting.count) left after \(askedCount) pushes")
+    }
+
+    @Test("While as many tokens are suspected as are remembered, pushes to others wait, until those are old")
     mutating func bounds() {
         for token in 1...10_000 as ClosedRange<UInt64> { _ = isDead(token, at: Int64(token)) }
-        for token in 20_001...20_200 as ClosedRange<UInt64> { accept(token, sent: 30_000) }
-        let dead = [isDead(10_000, at: 30_001), isDead(1, at: 30_001)]
-        #expect(dead == [true, false])
+        func wait(_ token: UInt64, at now: Int64) -> TokenRejectionMonitor.Verdict {
+            monitor.tokenWasBad(digest: token, sent: Samples.monotonic(now), at: Samples.monotonic(now))
+        }
+        #expect(wait(20_000, at: 10_001) == .deferPush(seconds: 30))
+        #expect(wait(20_000, at: 10_001 + TokenRejectionMonitor.suspicionMilliseconds) == .deferPush(seconds: 1))
     }
 
     @Test(
