@@ -91,9 +91,9 @@ struct CredentialEvidence: Sendable {
         }
         guard pausedSince == nil, isRefused(at: now) else { return }
         pausedSince = now
-        // The refused pushes are not the first probes, and they were asked in vain as well.
+        // The refused pushes are not the first probes.
         probed = now
-        probes = ProbeBudget(after: refusalCount, at: now)
+        probes = ProbeBudget()
     }
 
     private func isRefused(at now: MonotonicTime) -> Bool {
@@ -108,7 +108,9 @@ struct CredentialEvidence: Sendable {
 
 /// How many probes a paused scope may send: some at once, then two a minute.
 ///
-/// With the refusals before the pause, a wrong key costs at most ten requests a minute.
+/// With the refusals before the pause, a key that was never accepted costs at most ten requests a minute. One that was
+/// accepted until now costs some more in the first minute: with fewer probes a few bad addresses would keep the good
+/// ones back.
 struct ProbeBudget: Sendable {
     /// After what time there is one more.
     static let intervalMilliseconds: Int64 = 30_000
@@ -120,15 +122,6 @@ struct ProbeBudget: Sendable {
     private var left = CredentialMonitor.probesMaximum
     /// Since when the number of probes is what it is.
     private var since: MonotonicTime?
-
-    /// The budget of a scope that has not been asked.
-    init() {}
-
-    /// The budget of a scope that has just refused so many requests: what they leave, and one at least.
-    init(after refusalCount: Int, at now: MonotonicTime) {
-        left = max(1, left - refusalCount)
-        since = now
-    }
 
     /// Takes a probe for an address, if there is one.
     mutating func take(wasAcceptedBefore: Bool, at now: MonotonicTime) -> Bool {

@@ -161,8 +161,8 @@ struct CredentialMonitorTests {
         for number in 0..<20 where goesOut(Self.token("c\(number)")) { out += 1 }
         let known = goesOut(Self.token("a1"))
         let refused = goesOut(Self.token("b1"))
-        #expect(out == 0 && known && !refused, "the refused ones were asked as well")
-        milliseconds += 32_000
+        #expect(out == 3 && known && !refused)
+        milliseconds += CredentialMonitor.otherProbesMilliseconds
         let last = goesOut(Self.token("b1"))
         #expect(last, "there is no other")
     }
