@@ -8,7 +8,7 @@ import Synchronization
 final class OutcomeQueuesCore {
     /// How often queues that are not consumed are looked at, and deliveries that are held.
     private static let lookNanoseconds: UInt64 = 3_000_000_000
-    /// After how long a delivery is given back that nobody has settled.
+    /// How long a source may keep a delivery unsettled; then it is given back to its queue.
     ///
     /// RabbitMQ closes the channel, with all its consumers, when one is held for half an hour (`consumer_timeout`).
     private static let heldNanosecondsMaximum: UInt64 = 1_500_000_000_000

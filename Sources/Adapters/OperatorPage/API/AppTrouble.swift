@@ -4,7 +4,7 @@ import PushCore
 enum AppTrouble: Int, Comparable {
     /// A worker says what is wrong with it.
     case failing
-    /// Nobody says how it is.
+    /// No worker has reported it lately.
     case unknown
     /// An operator has paused it.
     case paused

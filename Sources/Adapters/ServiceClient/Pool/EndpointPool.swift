@@ -13,7 +13,7 @@ final class EndpointPool {
         var configuration = HTTP2Connection.Configuration()
         // Several addresses are tried within the pool's own limit for one connection.
         configuration.handshakeTimeoutSeconds = 7
-        // Answers are short, so whoever sends more means no good.
+        // Answers are short, so a service that sends more is faulty or hostile.
         configuration.initialStreamWindowBytes = 65_535
         configuration.connectionWindowBytes = 1 << 20
         configuration.inputAllowance = InputAllowance(

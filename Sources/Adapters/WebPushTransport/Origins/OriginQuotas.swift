@@ -74,7 +74,7 @@ struct OriginQuotas {
         }
     }
 
-    /// Whoever owns a host, as far as its text tells: the last two labels of a name, an IPv4 address, or the first 48
+    /// The owner of a host, as far as its text tells: the last two labels of a name, an IPv4 address, or the first 48
     /// bits of an IPv6 address, which one site has (RFC 6177).
     static func owner(of host: String) -> String {
         switch LiteralHost(host) {

@@ -25,7 +25,7 @@ struct OriginTable {
         let key: Key
         /// What is known of its host.
         let standing: PushHostRule.Standing
-        /// Whoever owns its host, as far as its name tells.
+        /// The owner of its host (`OriginQuotas.owner`).
         let owner: String
         /// Whether it has accepted a push lately, now or in an earlier place.
         var isProven: Bool
@@ -42,7 +42,7 @@ struct OriginTable {
         /// Whether it is a stranger's, and has not accepted anything.
         var isUnproven: Bool { !isProven && standing == .stranger }
 
-        /// Whether its place is taken from nobody, and whether its troubles are those of the app.
+        /// Whether it has its place beside all quotas, and closes the route of its app when it cannot be reached.
         var isReserved: Bool {
             switch standing {
             case .named: true

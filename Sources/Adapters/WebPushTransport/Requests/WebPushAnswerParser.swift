@@ -11,7 +11,7 @@ internal import ServiceClient
 /// | Apple | `{"reason":"BadJwtToken"}` |
 /// | Microsoft | empty; header fields say more |
 ///
-/// Only words that a service documents are kept, so that nobody can make up any number of them. A service that is not
+/// Only words that a service documents are kept, so that their number is bounded. A service that is not
 /// known may use any of these forms to speak of the key or the token. All else that it says is dropped: then the reason
 /// is empty, and the status counts.
 struct WebPushAnswerParser {

@@ -1,6 +1,6 @@
 /// The reasons of Apple's services.
 public enum APNsReason {
-    /// Those of APNs (Apple, "Handling notification responses from APNs").
+    /// The reasons of APNs (Apple, "Handling notification responses from APNs").
     public static let all = [
         "BadDeviceToken", "Unregistered", "TooManyRequests", "ExpiredProviderToken", "InvalidProviderToken",
         "MissingProviderToken", "ExpiredToken", "DeviceTokenNotForTopic", "BadTopic", "TopicDisallowed",
@@ -10,7 +10,7 @@ public enum APNsReason {
         "MethodNotAllowed", "TooManyProviderTokenUpdates", "InternalServerError", "ServiceUnavailable", "Shutdown",
     ]
 
-    /// Those that Apple's service for browsers has besides (Apple, "Sending web push notifications in web apps and
+    /// The further reasons of Apple's push service for browsers (Apple, "Sending web push notifications in web apps and
     /// browsers").
     public static let ofBrowsers = [
         "BadAuthorizationHeader", "BadJwtToken", "BadTtl", "BadUrgency", "BadVapidPublicKey", "BadWebPushRequest",

@@ -18,7 +18,7 @@ public struct AnswerMonitor: Hashable, Sendable {
     /// How long silence is remembered while nothing is sent, in milliseconds: the service may have recovered long ago.
     public static let memoryMilliseconds: Int64 = 900_000
 
-    /// How long nothing may be out until the stopwatch begins anew, in milliseconds.
+    /// After a pause of so many milliseconds without any push out, the stopwatch begins at 0.
     public static let pauseMilliseconds: Int64 = 600_000
 
     private var latest = MonotonicTime(nanoseconds: 0)
