@@ -6,14 +6,7 @@ import Testing
 struct JSONParserTests {
     private let parser = JSONParser()
 
-    private func error(_ bytes: [UInt8]) -> JSONError? {
-        do throws(JSONError) {
-            _ = try parser.parse(bytes)
-            return nil
-        } catch {
-            return error
-        }
-    }
+    private func error(_ bytes: [UInt8]) -> JSONError? { parser.error(bytes) }
 
     private func error(_ text: String) -> JSONError? { error(Array(text.utf8)) }
 
@@ -248,5 +241,17 @@ struct JSONParserTests {
         let expected = #"{"b":[1,-0.5,18446744073709551615,100.0,"é/\u001f\""],"a":{},"a":[],"n":null}"#
         let value = try parser.parse(Array(text.utf8), refusingRepeatedKeys: false)
         #expect(String(decoding: value.minified, as: UTF8.self) == expected)
+    }
+}
+
+extension JSONParser {
+    /// Why a document is refused; nil if it is not.
+    func error(_ bytes: [UInt8]) -> JSONError? {
+        do throws(JSONError) {
+            _ = try parse(bytes)
+            return nil
+        } catch {
+            return error
+        }
     }
 }

@@ -136,7 +136,7 @@ final class Books {
     }
 
     /// The device and the subscription that a requeued message names.
-    private static func numbers(of name: String) -> (device: Int, subscription: Int) {
+    static func numbers(of name: String) -> (device: Int, subscription: Int) {
         if let subscriber = Subscriber(retryName: name) {
             return (World.number(of: subscriber.deviceID) ?? -1, Int(subscriber.subscription))
         }
@@ -304,13 +304,14 @@ final class Books {
     private func checkOutcomes(_ event: Int, _ milliseconds: Int64) {
         guard tellsOutcomes else { return }
         // A push that the event did not ask for stood for another event, which asks for it again.
-        for push in events[event].expected.prefix(events[event].sortedCount)
-        where push.state == .accepted && !push.isTold {
+        for index in 0..<events[event].sortedCount {
+            let push = events[event].expected[index]
+            guard push.state == .accepted, !push.isTold else { continue }
             let device = world.devices[Int(push.device)]
             guard device.app == World.toldApp, device.isRegistered, device.isServed,
                 device.changedNanoseconds <= events[event].publishedNanoseconds,
                 !hasExpired(event, milliseconds), !events[event].expiresImmediately,
-                !isOlder(event, device: Int(push.device))
+                !isOlder(event, device: Int(push.device)), !isClaimedByAnother(event, index)
             else { continue }
             report(
                 .outcomesAreTold,
@@ -359,10 +360,13 @@ final class Books {
         events[event].expiresAtMilliseconds.map { milliseconds + expiryToleranceMilliseconds >= $0 } ?? false
     }
 
+    /// Whether another event fires the subscription of a push, or may have done so before this one did again.
     private func isClaimedByAnother(_ event: Int, _ index: Int) -> Bool {
         let row = Int(events[event].expected[index].subscription)
         guard row > 0, world.subscriptions[row - 1].firesOnce else { return false }
-        return world.subscriptions[row - 1].firedFor != EventDigest(source: "load", identifier: "e\(event)")
+        let subscription = world.subscriptions[row - 1]
+        return subscription.firedFor != EventDigest(source: "load", identifier: "e\(event)")
+            || subscription.renewedNanoseconds > events[event].publishedNanoseconds
     }
 
     // MARK: The end of a run

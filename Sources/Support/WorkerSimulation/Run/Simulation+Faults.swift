@@ -185,6 +185,7 @@ extension Simulation {
             // Users whose subscription has fired once subscribe again.
             for index in world.subscriptions.indices where world.subscriptions[index].firedFor != nil {
                 world.subscriptions[index].firedFor = nil
+                world.subscriptions[index].renewedNanoseconds = now
                 registry.subscriptionLog.append(world.subscriptions[index].row)
             }
         }

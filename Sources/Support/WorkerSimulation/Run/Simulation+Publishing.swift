@@ -150,12 +150,15 @@ extension Simulation {
 
     /// Notes that a copy of an event waits, which excuses a delay.
     ///
-    /// Refused credentials of other devices excuse nothing.
+    /// Refused credentials excuse only a copy for devices that they may concern. These may be devices of older changes
+    /// that the event replaced, so the copy tells them where it names some.
     private func noteWait(_ publish: OutgoingPublish) {
         let reason = Self.text(RetryHeader.reason, of: publish.message)
         let isOfCredentials = reason == "key-rejected" || reason == "address-refused"
-        let expected = books.events[publish.event].expected
-        guard !isOfCredentials || !expected.allSatisfy({ service.isNeverRefused(Int($0.device)) }) else { return }
+        let named = Self.devices(of: publish.message)?.map { Books.numbers(of: $0).device }
+        let devices = named ?? books.events[publish.event].expected.map { Int($0.device) }
+        let mayConcern = devices.contains { world.devices.indices.contains($0) && !service.isNeverRefused($0) }
+        guard !isOfCredentials || mayConcern else { return }
         books.events[publish.event].hasWaited = true
     }
 

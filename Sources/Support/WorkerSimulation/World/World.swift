@@ -35,6 +35,8 @@ final class World {
         var firesOnce: Bool
         /// The event that has fired its only push.
         var firedFor: EventDigest?
+        /// When it was saved again after it had fired, so that another event could fire it.
+        var renewedNanoseconds: UInt64 = 0
     }
 
     static let appCount = 4
