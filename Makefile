@@ -9,6 +9,16 @@ SWIFT_FLAGS ?=
 DEBUG_FLAGS := --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
 FORMATTED := Sources Tests Package.swift Benchmarks/Sources
 
+# Another version than the system's for whatever is started below, without installing it: `make test BROKER=4.3`.
+BROKER ?=
+POSTGRESQL ?=
+ifneq ($(BROKER),)
+export APUS_RABBITMQ_PROGRAMS := $(or $(shell deploy/bin/fetch-brokers rabbitmq-$(BROKER)),$(error no RabbitMQ $(BROKER)))
+endif
+ifneq ($(POSTGRESQL),)
+export APUS_POSTGRESQL_PROGRAMS := $(or $(shell deploy/bin/fetch-brokers postgresql-$(POSTGRESQL)),$(error no PostgreSQL $(POSTGRESQL)))
+endif
+
 help: ## print this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 

@@ -30,6 +30,7 @@ NETWORK = "10.77.0"
 # The other containers' addresses are free for clients.
 FIRST_ADDRESS = 10
 POSTGRESQL = "/usr/lib/postgresql/15/bin"
+RABBITMQ_PROGRAMS = os.environ.get("APUS_RABBITMQ_PROGRAMS", "/usr/lib/rabbitmq/bin")
 
 
 def seconds(text):
@@ -92,7 +93,7 @@ class Service:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60, check=False).returncode
 
     def _environment(self):
-        return {"PATH": "/usr/lib/rabbitmq/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+        return {"PATH": f"{RABBITMQ_PROGRAMS}:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 
     def _launch(self, *arguments):
         return Process(self.name, [*self._network.enter(self.name), *arguments], self._folder, self._environment())
@@ -129,7 +130,7 @@ class RabbitMQ(Service):
             shutil.copy(source, os.path.join(self._folder, config["target"].removeprefix("/etc/rabbitmq/")))
         with open(os.path.join(self._folder, "rabbitmq.conf"), "w", encoding="ascii") as file:
             file.write("disk_free_limit.absolute = 10MB\n")
-        self.process = self._launch("/usr/lib/rabbitmq/bin/rabbitmq-server")
+        self.process = self._launch(os.path.join(RABBITMQ_PROGRAMS, "rabbitmq-server"))
 
     def _environment(self):
         folder = self._folder

@@ -10,7 +10,7 @@ import pika
 from processes import DemoFailure, Process, free_ports, wait_until
 
 OUTCOMES = "apus.outcomes.demo"
-PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+PROGRAM = os.path.join(os.environ.get("APUS_RABBITMQ_PROGRAMS", "/usr/lib/rabbitmq/bin"), "rabbitmq-server")
 
 
 class Broker:
@@ -139,6 +139,7 @@ class Broker:
         return {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",
+            "TMPDIR": os.environ.get("TMPDIR", "/tmp"),
             "HOME": f"{folder}/home",
             "detached": "true",
             "ERL_EPMD_PORT": str(mapper),

@@ -2,12 +2,13 @@ import AMQP
 
 /// The broker's product and version, with notes about that version.
 ///
-/// All of it is read in RabbitMQ's release notes and sources; Apus is tested with `testedVersions`.
+/// Apus is tested with `testedVersions`. What is said of others is read in RabbitMQ's release notes and sources.
 public struct BrokerIdentity: Hashable, Sendable {
     /// The versions that the tests run with.
-    public static let testedVersions = "3.10.8"
-    /// The newest tested version, as a limit.
-    private static let newestTested = AMQPServer.Version(3, 10, 8)
+    public static let testedVersions = "3.10.8, 4.0.5 and 4.3.6"
+    private static let tested = [
+        AMQPServer.Version(3, 10, 8), AMQPServer.Version(4, 0, 5), AMQPServer.Version(4, 3, 6),
+    ]
     /// The newest version whose sources were read.
     private static let newestRead = AMQPServer.Version(4, 4, 0)
 
@@ -21,6 +22,9 @@ public struct BrokerIdentity: Hashable, Sendable {
         return "\(text) \(server.versionText)".map { $0.isASCII && !$0.isNewline && $0 >= " " ? String($0) : "?" }
             .joined()
     }
+
+    /// The version, as far as it can be read.
+    var version: AMQPServer.Version? { server.version }
 
     /// The notes on this version that concern Apus, a sentence each.
     public var notes: [String] {
@@ -39,9 +43,9 @@ public struct BrokerIdentity: Hashable, Sendable {
 
     private static func age(_ version: AMQPServer.Version) -> [String] {
         if version > newestRead {
-            return ["it is newer than the versions that Apus supports; Apus is tested with 3.10.8"]
+            return ["it is newer than the versions that Apus supports; Apus is tested with \(testedVersions)"]
         }
-        guard version > newestTested else { return [] }
+        guard let oldest = tested.first, version > oldest, !tested.contains(version) else { return [] }
         return ["Apus is tested with \(testedVersions), and supports this version by reading its sources"]
     }
 

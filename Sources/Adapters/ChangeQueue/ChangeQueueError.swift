@@ -33,7 +33,7 @@ public struct ChangeQueueError: Error, Hashable, Sendable, CustomStringConvertib
         code =
             switch error.code {
             case .refused: .refused
-            case .unreachable, .timedOut, .closed, .locked, .protocolViolation: .unavailable
+            case .unreachable, .timedOut, .closed, .consumerEnded, .locked, .protocolViolation: .unavailable
             case .missing: .missing
             case .different: .different
             case .tlsFailed: .tlsFailed

@@ -95,6 +95,7 @@ extension AMQPError.Code {
         case .protocolViolation: "protocol"
         case .timedOut: "timeout"
         case .closed: "closed"
+        case .consumerEnded: "consumer_ended"
         case .invalid: "invalid"
         }
     }
@@ -106,7 +107,7 @@ extension AMQPError.Code {
     var needsOperator: Bool {
         switch self {
         case .refused, .missing, .different, .tlsFailed, .invalid: true
-        case .unreachable, .locked, .protocolViolation, .timedOut, .closed: false
+        case .unreachable, .locked, .protocolViolation, .timedOut, .closed, .consumerEnded: false
         }
     }
 }

@@ -13,6 +13,16 @@ public struct QueueDepths: Hashable, Sendable {
     public var deadLetters = 0
     /// Consumers of the first work queue.
     public var consumers = 0
+    /// Which queues are not counted, because this user may not look at them; nil if all are.
+    public var refusal: String?
+}
+
+/// The queues of a namespace with their counts.
+public struct QueueCounts: Hashable, Sendable {
+    /// The queues: those of work, retries by their delays, fan-outs, dead letters.
+    public var queues: [QueueCount] = []
+    /// Which queues are left out, because this user may not look at them, and what to do; nil if none is.
+    public var refusal: String?
 }
 
 /// One queue with its counts.
@@ -82,8 +92,9 @@ public final class QueueDepthReader: Sendable {
     /// - Returns: the depths.
     /// - Throws: `ChangeQueueError` if a queue is missing or the connection has ended; then no reading succeeds again.
     public func read() async throws(ChangeQueueError) -> QueueDepths {
-        var depths = QueueDepths()
-        for queue in try await readEach() {
+        let counts = try await readEach()
+        var depths = QueueDepths(refusal: counts.refusal)
+        for queue in counts.queues {
             switch queue.purpose {
             case .work:
                 if queue.name == queues.first?.name { depths.consumers = queue.consumerCount }
@@ -96,21 +107,13 @@ public final class QueueDepthReader: Sendable {
         return depths
     }
 
-    /// Reads the counts of each queue now: those of work, retries by their delays, fan-outs, dead letters.
+    /// Reads the counts of each queue now.
     ///
-    /// - Returns: the queues with their counts.
+    /// - Returns: the queues with their counts, without those that this user may not look at.
     /// - Throws: as `read`.
-    public func readEach() async throws(ChangeQueueError) -> [QueueCount] {
+    public func readEach() async throws(ChangeQueueError) -> QueueCounts {
         do {
-            return try await loop.run { [self] in
-                try queues.map { queue in
-                    let status = try session.value.declareQueue(queue.name, isPassive: true)
-                    var queue = queue
-                    queue.messageCount = status.messageCount
-                    queue.consumerCount = status.consumerCount
-                    return queue
-                }
-            }
+            return try await loop.run { [self] in try queues.counts(session.value) }
         } catch let error as AMQPError {
             throw ChangeQueueError(error)
         } catch { throw ChangeQueueError(.unavailable, "\(error)") }
@@ -120,6 +123,27 @@ public final class QueueDepthReader: Sendable {
     public func close() async {
         _ = try? await loop.run { [session] in session.value.close() }
         loop.stopAndJoin()
+    }
+}
+
+extension [QueueCount] {
+    fileprivate func counts(_ session: AMQPSession) throws(AMQPError) -> QueueCounts {
+        var counts = QueueCounts()
+        var refused: [String] = []
+        for var queue in self {
+            do throws(AMQPError) {
+                let status = try session.declareQueue(queue.name, isPassive: true)
+                queue.messageCount = status.messageCount
+                queue.consumerCount = status.consumerCount
+                counts.queues.append(queue)
+            } catch  where error.code == .refused && !session.isClosed { refused.append(queue.name) }
+        }
+        if !refused.isEmpty {
+            counts.refusal =
+                "the user \(session.endpoint.user) may not look at \(refused.joined(separator: ", ")); "
+                + "`apus topology permissions` prints what permits it"
+        }
+        return counts
     }
 }
 

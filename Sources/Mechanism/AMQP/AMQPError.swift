@@ -20,6 +20,9 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
         case timedOut
         /// The connection ended.
         case closed
+        /// The broker ended a consumer: its queue was deleted, or a delivery was held for longer than
+        /// `consumer_timeout`.
+        case consumerEnded
         /// An address, a name or a message that AMQP cannot express; nothing was sent.
         case invalid
     }

@@ -14,6 +14,7 @@ struct BrokerIdentityTests {
     func saysWhatApplies() {
         #expect(notes("3.9.13").contains("too old"))
         #expect(BrokerIdentity(AMQPServer(product: "RabbitMQ", version: "3.10.8")).notes.count == 1)
+        for version in ["4.0.5", "4.3.6"] { #expect(!notes(version).contains("by reading")) }
         #expect(notes("3.12.4").contains("fixed in 3.12.5"))
         #expect(!notes("3.12.5").contains("fixed"))
         #expect(!notes("3.13.7").contains("16 MiB"))

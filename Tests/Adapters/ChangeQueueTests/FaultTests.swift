@@ -136,12 +136,19 @@ struct FaultTests {
     @Test("Queues are made by a broker that is too busy to answer for longer than a worker's connection waits")
     func brokerIsBusyWhileQueuesAreMade() async throws {
         let queue = try await TestQueue.make(broker: FaultBroker.shared(), isApplied: false)
+        // Queues are kept in Mnesia by 3.x, in either by 4.0, and in Khepri by 4.3.
         try await queue.broker.evaluate(
             """
             Asker = self(),
-            Hold = fun() -> mnesia:write_lock_table(rabbit_queue), Asker ! held, receive release -> ok end end,
-            register(apus_hold, spawn(fun() -> mnesia:transaction(Hold) end)),
-            receive held -> ok end.
+            Lock = fun() -> mnesia:write_lock_table(rabbit_queue), Asker ! held, receive release -> ok end end,
+            Khepri = whereis(rabbitmq_metadata),
+            HasKhepri = try rabbit_khepri:is_enabled() catch error:undef -> is_pid(Khepri) end,
+            Hold = fun() -> case HasKhepri of
+                false -> mnesia:transaction(Lock);
+                true -> erlang:suspend_process(Khepri), Asker ! held, receive release -> ok end
+            end end,
+            register(apus_hold, spawn(Hold)),
+            receive held -> ok after 60000 -> not_held end.
             """)
         async let findings = queue.topology.apply(to: queue.configuration)
         await #expect { try await Self.declareAsAWorkerWould(queue) } throws: { ($0 as? AMQPError)?.code == .timedOut }

@@ -8,12 +8,13 @@ struct PolicyConflictTests {
     private let topology = Topology(namespace: "t", retryDelaysMilliseconds: [5_000])
 
     /// What a policy changes, by queue: `!` marks what loses messages.
-    private func conflicts(_ definition: String) throws -> [String: [String]] {
+    private func conflicts(_ definition: String, isBefore4: Bool = false) throws -> [String: [String]] {
         let queue = try JSONParser().parse(#"{"policy": "p", "effective_policy_definition": \#(definition)}"#)
         let policy = try #require(EffectivePolicy(queue: queue))
         var found: [String: [String]] = [:]
         for object in topology.objects {
-            let settings = object.conflicts(with: policy).map { ($0.losesMessages ? "!" : "") + $0.setting }
+            let settings = object.conflicts(with: policy, hasUnlimitedDeliveries: !isBefore4)
+                .map { ($0.losesMessages ? "!" : "") + $0.setting }
             if !settings.isEmpty { found[String(object.name.dropFirst(2))] = settings }
         }
         return found
@@ -49,7 +50,21 @@ struct PolicyConflictTests {
         #expect(long["retry.5s"] == nil)
         #expect(long["work"] == ["message-ttl = 5000"])
         #expect(long["dead-letter"] == ["!message-ttl = 5000", "!delivery-limit = 20"])
+    }
+
+    @Test("No delivery limit is none from RabbitMQ 4.0 on, and before it a limit of no return at all")
+    func unlimited() throws {
         #expect(try conflicts(#"{"delivery-limit": -1}"#).isEmpty)
+        let old = try conflicts(#"{"delivery-limit": -1}"#, isBefore4: true)
+        #expect(old["work"] == ["delivery-limit = -1"] && old["fanout"] == ["delivery-limit = -1"])
+        #expect(old["dead-letter"] == ["!delivery-limit = -1"])
+    }
+
+    @Test("A consumer timeout that a slow push may exceed is told of the queues that workers consume")
+    func consumerTimeout() throws {
+        let short = ["consumer-timeout = 299999"]
+        #expect(try conflicts(#"{"consumer-timeout": 299999}"#) == ["work": short, "fanout": short])
+        #expect(try conflicts(#"{"consumer-timeout": 300000}"#).isEmpty)
     }
 
     @Test("A queue that expires loses what it holds, and other keys are none of our business")

@@ -66,10 +66,11 @@ struct AMQPSessionTests {
         let message = AMQPMessage(properties: properties, headers: Self.everyType, body: [1, 2, 3])
         let deliveries = try await Self.roundTrip([message])
         properties.clusterID = "1"
-        #expect(
-            deliveries.map(\.message) == [
-                AMQPMessage(properties: properties, headers: Self.everyType, body: [1, 2, 3])
-            ])
+        #expect(deliveries.map(\.message.properties) == [properties])
+        #expect(deliveries.map(\.message.body) == [[1, 2, 3]])
+        // RabbitMQ 4.0 and newer sort headers by their names, as 3.x sorts those of what it dead-letters.
+        let names: (AMQPHeader, AMQPHeader) -> Bool = { $0.name < $1.name }
+        #expect(deliveries.map { $0.message.headers.sorted(by: names) } == [Self.everyType.sorted(by: names)])
         #expect(deliveries.first?.hasUnreadableHeaders == false)
     }
 

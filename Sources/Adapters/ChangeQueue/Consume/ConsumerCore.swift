@@ -373,7 +373,7 @@ extension ConsumerCore: AMQPConnectionHandler {
                 connection?.close()
                 connectionLost(
                     AMQPError(
-                        .closed,
+                        .consumerEnded,
                         "the broker ended the consumer of \(configuration.namespace).\(tag): the queue was deleted, "
                             + "or a delivery was held for longer than its consumer_timeout"))
                 return

@@ -50,6 +50,20 @@ extension Topology {
     }
 }
 
+extension BrokerConfiguration {
+    /// Asks why the broker takes no events of this user.
+    ///
+    /// - Returns: the right that the user lacks and what to do; nil if it may publish events.
+    /// - Throws: `ChangeQueueError` if the broker cannot be used.
+    public func missingRightToPublish() async throws(ChangeQueueError) -> String? {
+        try await withSession(purpose: "permissions") { [exchange = names.changes] session in
+            guard try !session.mayWrite(exchange: exchange) else { return nil }
+            return "the user \(session.endpoint.user) may not write \(exchange) in the virtual host "
+                + "\(session.endpoint.virtualHost); `apus topology permissions` prints what permits it"
+        }
+    }
+}
+
 extension AMQPSession {
     fileprivate func has(_ right: BrokerRight) throws(AMQPError) -> Bool {
         switch right {

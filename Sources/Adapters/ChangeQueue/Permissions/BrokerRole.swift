@@ -2,6 +2,10 @@
 ///
 /// A permission is a regular expression over the names of queues and exchanges; RabbitMQ has three for a user and a
 /// virtual host. `amq.default` stands for the default exchange, which leads to a queue by its name.
+///
+/// From RabbitMQ 4.2.7 and 4.3.1 a look at a queue, which is a passive declare, asks for any right on its name. Who
+/// looks at queues may therefore write their names. That permits nothing else: messages are written to exchanges, which
+/// have other names, and a binding also needs the right to read its exchange.
 public struct BrokerRole: Hashable, Sendable {
     /// The roles.
     public enum Name: String, CaseIterable, Sendable {
@@ -55,7 +59,7 @@ public struct BrokerRole: Hashable, Sendable {
                 ]),
             BrokerRole(
                 name: .worker, purpose: "apus run", configure: none,
-                write: "^(" + escaped(names.outcomes) + "|amq\\.default)$",
+                write: "^(" + escaped(names.namespace) + "\\.(outcomes|retry\\..+|dead-letter)|amq\\.default)$",
                 read: prefix + "(work(\\.[0-9]+)?|fanout)$",
                 needs: workQueues.map { .read(queue: $0) } + [.read(queue: names.fanout), .write(exchange: "")]
                     + (topology.publishesOutcomes ? [.write(exchange: names.outcomes)] : [])),
@@ -76,8 +80,9 @@ public struct BrokerRole: Hashable, Sendable {
                     .read(queue: names.deadLetter), .configureQueue(names.deadLetterLock), .write(exchange: ""),
                 ]),
             BrokerRole(
-                name: .check, purpose: "looks at queues: KEDA, apus load, apus top", configure: none, write: none,
-                read: none, needs: []),
+                name: .check, purpose: "looks at queues: KEDA, apus load, apus top", configure: none,
+                write: prefix + "(work(\\.[0-9]+)?|fanout|retry\\..+|dead-letter|outcomes\\..+)$", read: none,
+                needs: []),
         ]
     }
 

@@ -1,3 +1,4 @@
+import AMQP
 public import Metrics
 public import Notifications
 
@@ -19,9 +20,14 @@ extension Topology {
             $0.isGood && $0.object.kind == .quorumQueue && $0.status != .deleted && !$0.object.arguments.isEmpty
         }
         let policies = try await management.effectivePolicies(of: queues.map(\.object.name))
+        // Only then the version matters.
+        let isNegative = policies.values.contains { $0.number("delivery-limit").map { $0 < 0 } ?? false }
+        let version = isNegative ? try await configuration.checkConnection().version : nil
+        let hasUnlimitedDeliveries = version.map { $0 >= AMQPServer.Version(4, 0, 0) } ?? true
         return findings.map { finding in
             guard finding.isGood, let policy = policies[finding.object.name] else { return finding }
-            let conflicts = finding.object.conflicts(with: policy)
+            let conflicts = finding.object.conflicts(
+                with: policy, hasUnlimitedDeliveries: hasUnlimitedDeliveries)
             guard !conflicts.isEmpty else { return finding }
             return TopologyFinding(
                 object: finding.object, status: .overridden(policies: policy.names, conflicts: conflicts))

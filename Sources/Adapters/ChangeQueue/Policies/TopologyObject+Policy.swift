@@ -8,14 +8,17 @@ import PushCore
 extension TopologyObject {
     /// The conflicts of a policy with this queue.
     ///
-    /// - Parameter policy: the policy in force.
+    /// - Parameters:
+    ///   - policy: the policy in force.
+    ///   - hasUnlimitedDeliveries: whether a negative `delivery-limit` means that there is none, as from RabbitMQ 4.0.
     /// - Returns: the settings that matter, in a fixed order, including those that lose nothing.
-    func conflicts(with policy: EffectivePolicy) -> [PolicyConflict] {
+    func conflicts(with policy: EffectivePolicy, hasUnlimitedDeliveries: Bool) -> [PolicyConflict] {
         // A queue that may be full by its own arguments, that of a webhook, is limited as the operator likes.
         guard kind == .quorumQueue, deadLetters || argument("x-max-length") == nil else { return [] }
         return [
             overflow(policy), length("max-length", policy), length("max-length-bytes", policy), expiry(policy),
-            timeToLive(policy), deliveryLimit(policy), delayedRetry(policy),
+            timeToLive(policy), deliveryLimit(policy, hasUnlimitedDeliveries), delayedRetry(policy),
+            consumerTimeout(policy),
         ].compactMap(\.self)
     }
 
@@ -61,10 +64,18 @@ extension TopologyObject {
             losesMessages: !deadLetters)
     }
 
-    private func deliveryLimit(_ policy: EffectivePolicy) -> PolicyConflict? {
+    private func deliveryLimit(_ policy: EffectivePolicy, _ hasUnlimitedDeliveries: Bool) -> PolicyConflict? {
         guard case .int64(let own)? = argument("x-delivery-limit"), let limit = policy.number("delivery-limit"),
-            (0..<own).contains(limit)
+            limit < own, limit >= 0 || !hasUnlimitedDeliveries
         else { return nil }
+        guard limit >= 0 else {
+            return PolicyConflict(
+                "delivery-limit = \(limit)",
+                deadLetters
+                    ? "before RabbitMQ 4.0 a message becomes a dead letter when it is returned once"
+                    : "before RabbitMQ 4.0 a dead letter vanishes when it is returned once",
+                losesMessages: !deadLetters)
+        }
         return PolicyConflict(
             "delivery-limit = \(limit)",
             deadLetters
@@ -77,6 +88,20 @@ extension TopologyObject {
         guard !deadLetters, let type = policy.text("delayed-retry-type"), type != "disabled" else { return nil }
         return PolicyConflict(
             "delayed-retry-type = \(type)", "dead letters cannot be seen for a while after each listing",
+            losesMessages: false)
+    }
+
+    /// What a worker holds for longer is delivered again; a push and its retry copy take less than this.
+    static let heldMillisecondsMaximum: Int64 = 300_000
+
+    private func consumerTimeout(_ policy: EffectivePolicy) -> PolicyConflict? {
+        // Nobody consumes a retry queue, and commands hold dead letters for moments only.
+        guard deadLetters, argument("x-message-ttl") == nil, let milliseconds = policy.number("consumer-timeout"),
+            milliseconds < Self.heldMillisecondsMaximum
+        else { return nil }
+        return PolicyConflict(
+            "consumer-timeout = \(milliseconds)",
+            "what a worker holds for longer, while a push service is slow, is delivered and pushed again",
             losesMessages: false)
     }
 

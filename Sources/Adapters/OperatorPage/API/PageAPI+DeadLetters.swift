@@ -30,8 +30,7 @@ extension PageAPI {
         return PageResponse.object { writer in
             counts.write(to: &writer)
             writer.member("total", counts.reduce(0) { $0 + $1.count })
-            let waiting = reading?.queues?.queues.filter { $0.kind == .deadLetter }.map(\.readyCount)
-            writer.member("waiting", waiting?.reduce(0, +))
+            writer.member("waiting", reading?.queues?.deadLettersCount)
         }
     }
 
@@ -71,10 +70,10 @@ extension PageAPI {
     func collect(_ call: PageCall) async throws -> HTTPResponse {
         try call.body([]) { _ in }
         let broker = try requiredBroker()
-        let waiting = await queues?.reading().queues?.queues.filter { $0.kind == .deadLetter }.map(\.readyCount)
+        let waitingCount = await queues?.reading().queues?.deadLettersCount
         let entry = try await actions.begin(
             .collectDeadLetters, call.user, target: "the queue of dead letters",
-            selectedCount: waiting?.reduce(0, +) ?? 0
+            selectedCount: waitingCount ?? 0
         ) { [self] progress in
             defer { forgetCounts() }
             return try await broker.collect(progress)

@@ -32,8 +32,7 @@ extension PageAPI {
             if let reading { writer.object("queues") { reading.write(to: &$0) } }
             writer.object("deadLetters") { writer in
                 writer.member("collected", collectedCount)
-                let waiting = reading?.queues?.queues.filter { $0.kind == .deadLetter }.map(\.readyCount)
-                writer.member("waiting", waiting?.reduce(0, +))
+                writer.member("waiting", reading?.queues?.deadLettersCount)
             }
             writer.array("fanOuts", fanOuts) { $1.write(to: &$0, nowMilliseconds: now) }
             writer.array("workers", deployment.workers) { $1.write(to: &$0) }
@@ -196,7 +195,7 @@ extension DeploymentStatus.Worker {
 extension PageQueuesCache.Reading {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("status", queues == nil ? "unavailable" : "ok")
-        writer.member("reason", problem)
+        writer.member("reason", problem ?? queues?.refusal)
         writer.member("atMilliseconds", atMilliseconds)
         guard let queues else { return }
         writer.member("source", queues.isFromManagement ? "management" : "declare")

@@ -75,14 +75,20 @@ public struct PageQueues: Hashable, Sendable {
 
     /// The queues: work, retry by their delays, fan-out, dead letters.
     public var queues: [Queue]
+    /// Which queues are left out, because RabbitMQ does not let the worker look at them; nil if none is.
+    public var refusal: String?
     /// Whether RabbitMQ's management API told, and not passive declares.
     public var isFromManagement: Bool
 
     /// Gathers queues.
-    public init(_ queues: [Queue], isFromManagement: Bool) {
+    public init(_ queues: [Queue], refusal: String? = nil, isFromManagement: Bool) {
         self.queues = queues
+        self.refusal = refusal
         self.isFromManagement = isFromManagement
     }
+
+    /// How many dead letters wait to be collected; nil if their queue is left out.
+    var deadLettersCount: Int? { queues.first { $0.kind == .deadLetter }?.readyCount }
 }
 
 /// The counts of work with dead letters.

@@ -185,7 +185,8 @@ export class NowView {
             count(queue.consumers), ...(isManaged ? [age(queue.oldestSeconds)] : []), meaningOf(queue, most),
         ] }));
         return section("Queues", h("small", { class: "muted" }, "Data from ", since(queues.atMilliseconds, " ago")),
-            table("Queues", columns, rows));
+            h("div", {}, queues.reason && h("p", { class: "card finding bad" }, queues.reason),
+                table("Queues", columns, rows)));
     }
 
     #fanOuts() {

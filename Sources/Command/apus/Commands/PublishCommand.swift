@@ -71,7 +71,10 @@ struct PublishCommand: Command {
             throw error
         }
         _ = await publisher.close(deadlineSeconds: Double(deadlineSeconds))
-        return run.finish()
+        let code = run.finish()
+        guard code == .unavailable else { return code }
+        if let missing = try? await broker.missingRightToPublish() { throw CommandFailure(.noPermission, missing) }
+        throw CommandFailure(code, "no queue takes events; run `apus topology apply`")
     }
 }
 

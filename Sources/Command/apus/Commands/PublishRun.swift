@@ -141,7 +141,7 @@ final class PublishRun: PublishHandler {
         let location = line.map { "line \($0)" } ?? "the event"
         switch outcome {
         case .confirmed: break
-        case .returned(let text): progress.finish("\(location): not published: \(text); run `apus topology apply`")
+        case .returned(let text): progress.finish("\(location): not published: \(text)")
         case .rejected(let text):
             progress.finish("\(location): not published: RabbitMQ does not accept such a message: \(text)")
         case .refused:

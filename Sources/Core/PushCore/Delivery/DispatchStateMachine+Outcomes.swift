@@ -30,8 +30,7 @@ extension DispatchStateMachine {
     ) {
         guard !messages.isEmpty else { return }
         guard outcomeFlow.mayPublish(at: latest.monotonic) else {
-            actions.outcomesDropped += messages.count
-            return
+            return drop(messages.count, .returned("RabbitMQ takes no messages"), into: &actions)
         }
         jobs.modify(number) { $0.publishesOut += messages.count }
         for (routingKey, message) in messages {
@@ -64,9 +63,8 @@ extension DispatchStateMachine {
 
     /// The broker takes no messages, for lack of memory or disk, or takes them again.
     mutating func publisherBlocked(_ isBlocked: Bool, into actions: inout DispatchActions) {
-        let wasDropping = outcomeFlow.isDropping
         outcomeFlow.publisherBlocked(isBlocked, at: latest.monotonic)
-        if wasDropping, !outcomeFlow.isDropping { actions.notices.append(.outcomesDropping(false, .confirmed)) }
+        noticeThatOutcomesAreTaken(into: &actions)
     }
 
     /// Lets deliveries end without their outcomes if the broker has taken no messages for too long.
@@ -78,8 +76,7 @@ extension DispatchStateMachine {
         publishes.forEach { identifier, publish in
             if case .outcome = publish.kind { blocked.append((identifier, publish.job)) }
         }
-        actions.notices.append(.outcomesDropping(true, .returned("RabbitMQ takes no messages")))
-        actions.outcomesDropped += blocked.count
+        drop(blocked.count, .returned("RabbitMQ takes no messages"), into: &actions)
         for (identifier, job) in blocked {
             publishes.remove(identifier)
             copyEnded(of: job, rejection: nil, into: &actions)
@@ -90,26 +87,38 @@ extension DispatchStateMachine {
     mutating func outcomeEnded(
         _ identifier: UInt64, _ publish: Publish, _ outcome: PublishOutcome, into actions: inout DispatchActions
     ) {
-        let wasDropping = outcomeFlow.isDropping
         switch outcome {
         case .confirmed:
             outcomeFlow.taken(at: latest.monotonic)
             actions.outcomesPublished += 1
+            noticeThatOutcomesAreTaken(into: &actions)
         case .refused:
             if outcomeFlow.refused(at: latest.monotonic) == .publishAgain {
                 return actions.publishesToRepeat.append(publish.message)
             }
-            actions.outcomesDropped += 1
+            drop(1, outcome, into: &actions)
         case .returned:
             outcomeFlow.unroutable(at: latest.monotonic)
-            actions.outcomesDropped += 1
-        case .rejected:
-            actions.outcomesDropped += 1
-        }
-        if outcomeFlow.isDropping != wasDropping {
-            actions.notices.append(.outcomesDropping(outcomeFlow.isDropping, outcome))
+            drop(1, outcome, into: &actions)
+        case .rejected: drop(1, outcome, into: &actions)
         }
         publishes.remove(identifier)
         copyEnded(of: publish.job, rejection: nil, into: &actions)
+    }
+
+    /// Drops outcomes.
+    ///
+    /// The first ones since outcomes were taken are worth a notice; while none is there to be dropped, nothing is said.
+    private mutating func drop(_ count: Int, _ outcome: PublishOutcome, into actions: inout DispatchActions) {
+        actions.outcomesDropped += count
+        guard count > 0, outcomeFlow.isDropping, !areOutcomesDropped else { return }
+        areOutcomesDropped = true
+        actions.notices.append(.outcomesDropping(true, outcome))
+    }
+
+    private mutating func noticeThatOutcomesAreTaken(into actions: inout DispatchActions) {
+        guard areOutcomesDropped, !outcomeFlow.isDropping else { return }
+        areOutcomesDropped = false
+        actions.notices.append(.outcomesDropping(false, .confirmed))
     }
 }

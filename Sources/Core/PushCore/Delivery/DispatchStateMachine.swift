@@ -218,6 +218,8 @@ public struct DispatchStateMachine: Sendable {
     var bulkWindow: BulkCongestionWindow
     var bulkPace = BulkPacer()
     var outcomeFlow: OutcomeFlow
+    /// Whether it was told that outcomes are dropped, and not yet that they are taken again.
+    var areOutcomesDropped = false
     /// The last reading of the clocks.
     var latest = Moment(wall: .earliest, monotonic: MonotonicTime(nanoseconds: 0))
     /// When the last small event arrived.

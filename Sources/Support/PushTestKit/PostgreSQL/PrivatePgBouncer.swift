@@ -20,7 +20,7 @@ public final class PrivatePgBouncer: Sendable {
     private let isStopped = Mutex(false)
 
     /// Another PgBouncer than Debian's: one that keeps prepared statements, of version 1.21 or newer.
-    private static let newerProgram = getenv("APUS_PGBOUNCER").map { String(cString: $0) }
+    private static let newerProgram = ServerPrograms.path(in: "APUS_PGBOUNCER")
 
     /// Whether there is one that can keep prepared statements.
     public static var canKeepStatements: Bool { newerProgram != nil }

@@ -8,7 +8,7 @@ extension PrivatePostgreSQL {
     static let supervisorScript = """
         unprivileged() {
             if [ "$(id -u)" = 0 ]; then
-                exec setpriv --reuid postgres --regid postgres --init-groups -- "$@"
+                exec $APUS_ENTER setpriv --reuid postgres --regid postgres --init-groups -- "$@"
             else
                 exec "$@"
             fi
@@ -85,8 +85,9 @@ extension PrivatePostgreSQL {
         rm -rf "$APUS_FOLDER"
         """
 
-    /// The folder with the server's programs, of the newest version that is installed.
+    /// The folder with the server's programs: the one that is named, or that of the newest version that is installed.
     static func findPrograms() throws(PrivateServerFailure) -> String {
+        if let named = ServerPrograms.path(in: "APUS_POSTGRESQL_PROGRAMS") { return named }
         for version in stride(from: 30, through: 13, by: -1) {
             let folder = "/usr/lib/postgresql/\(version)/bin"
             if access("\(folder)/initdb", X_OK) == 0 { return folder }

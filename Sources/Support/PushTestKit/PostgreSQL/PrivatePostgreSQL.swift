@@ -65,6 +65,8 @@ public final class PrivatePostgreSQL: Sendable {
             environment: [
                 "APUS_FOLDER": folder, "APUS_PORT": "\(port)", "APUS_PASSWORD": password,
                 "APUS_PRIMARY_PORT": primary.map { "\($0.port)" } ?? "",
+                "APUS_ENTER": ServerPrograms.entering(programsFolder),
+                "TMPDIR": ServerPrograms.path(in: "TMPDIR") ?? "/tmp",
                 "PATH": "\(programsFolder):/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": folder,
             ])
     }

@@ -14,7 +14,7 @@ extension PrivateRabbitMQ {
         while read -r command; do
             case "$command" in
             start)
-                detached=true /usr/lib/rabbitmq/bin/rabbitmq-server </dev/null >"$APUS_FOLDER/node.out" 2>&1 &
+                detached=true "$APUS_RABBITMQ_PROGRAMS/rabbitmq-server" </dev/null >"$APUS_FOLDER/node.out" 2>&1 &
                 node=$!
                 echo "$node" ;;
             kill)
@@ -31,6 +31,8 @@ extension PrivateRabbitMQ {
     static func environment(folder: String, ports: [UInt16]) -> [String: String] {
         [
             "APUS_FOLDER": folder,
+            "APUS_RABBITMQ_PROGRAMS": programsFolder,
+            "TMPDIR": ServerPrograms.path(in: "TMPDIR") ?? "/tmp",
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",
             "HOME": "\(folder)/home",

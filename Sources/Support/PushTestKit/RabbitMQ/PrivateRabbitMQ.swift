@@ -10,7 +10,7 @@ import Synchronization
 /// Most tests share one node (`shared`), with a namespace each (`makeNamespace`); a test that stops, floods or kills
 /// the broker starts its own.
 public final class PrivateRabbitMQ: Sendable {
-    private static let programsFolder = "/usr/lib/rabbitmq/bin"
+    static let programsFolder = ServerPrograms.path(in: "APUS_RABBITMQ_PROGRAMS") ?? "/usr/lib/rabbitmq/bin"
     private static let sharedNode = Task { try await PrivateRabbitMQ.start() }
     private static let namespaces = Atomic<Int>(0)
 
@@ -148,7 +148,7 @@ public final class PrivateRabbitMQ: Sendable {
         let expression = """
             try
                 {ok, Q} = rabbit_amqqueue:lookup(\(name)),
-                {ok, N, _} = ra:consistent_query(amqqueue:get_pid(Q), fun rabbit_fifo:query_messages_total/1),
+                {ok, N, _} = ra:consistent_query(amqqueue:get_pid(Q), {rabbit_fifo, query_messages_total, []}),
                 N
             catch
                 error:{badmatch, {error, not_found}} -> no_queue;
@@ -242,7 +242,7 @@ public final class PrivateRabbitMQ: Sendable {
 
     static func countsExpression(namespace: String) -> String {
         """
-        Count = fun(Q) -> try ra:consistent_query(amqqueue:get_pid(Q), fun rabbit_fifo:query_messages_total/1) of
+        Count = fun(Q) -> try ra:consistent_query(amqqueue:get_pid(Q), {rabbit_fifo, query_messages_total, []}) of
             {ok, N, _} -> N; _ -> -1 catch _:_ -> -1 end end,
         Name = fun(Q) -> element(4, amqqueue:get_name(Q)) end,
         [io:format("~s=~b;", [Name(Q), Count(Q)]) || Q <- rabbit_amqqueue:list(),

@@ -34,7 +34,7 @@ public struct PageBrokerAdapter: PageBroker {
     /// The queues of the namespace with their counts.
     public func queues() async throws -> PageQueues {
         let counts = try await rephrasing { try await depths.read() }
-        var queues = counts.map { count in
+        var queues = counts.queues.map { count in
             var queue = PageQueues.Queue(
                 name: count.name, kind: PageQueues.Queue.Kind(count.purpose), readyCount: count.messageCount,
                 consumerCount: count.consumerCount)
@@ -42,7 +42,7 @@ public struct PageBrokerAdapter: PageBroker {
             return queue
         }
         guard let statistics = try? await broker.queueStatistics(of: queues.map(\.name)) else {
-            return PageQueues(queues, isFromManagement: false)
+            return PageQueues(queues, refusal: counts.refusal, isFromManagement: false)
         }
         for index in queues.indices {
             guard let known = statistics[queues[index].name] else { continue }
@@ -51,7 +51,7 @@ public struct PageBrokerAdapter: PageBroker {
                 max(0, Double(WallClock.nowMilliseconds()) / 1_000 - Double(timestamp))
             }
         }
-        return PageQueues(queues, isFromManagement: true)
+        return PageQueues(queues, refusal: counts.refusal, isFromManagement: true)
     }
 
     /// Moves the letters of the queue of dead letters to the registry.
@@ -125,7 +125,7 @@ private actor DepthConnection {
         self.retryDelaysMilliseconds = retryDelaysMilliseconds
     }
 
-    func read() async throws -> [QueueCount] {
+    func read() async throws -> QueueCounts {
         looksCount += 1
         let reader: QueueDepthReader
         if let open = self.reader {

@@ -1,3 +1,5 @@
+import AMQP
+import EventLoop
 import Foundation
 import JSON
 import PushTestKit
@@ -74,6 +76,36 @@ struct WorkerPermissionTests {
         #expect(replayed.exitCode == 0, "\(replayed)")
         try await worker.wait(for: "apus_dead_letters_total", toReach: 2)
         await worker.drainCleanly()
+        try await fixture.stop()
+    }
+
+    @Test("Who checks may look at every queue, and neither consumes nor publishes; who lacks a right is told which")
+    func looking() async throws {
+        let fixture = try await WorkerFixture()
+        try await makeUsers(fixture)
+        let namespace = fixture.namespace
+        let loop = try EventLoop(name: "test")
+        for role in ["check", "worker"] {
+            let url = url(role, fixture)
+            try await loop.run {
+                let session = try AMQPSession(AMQPEndpoint(url), options: AMQPOptions())
+                defer { session.close() }
+                for name in ["work", "fanout", "retry.1s", "dead-letter"] {
+                    let queue = "\(namespace).\(name)"
+                    #expect(try session.declareQueue(queue, isPassive: true).messageCount == 0)
+                    let mayRead = role == "worker" && ["work", "fanout"].contains(name)
+                    #expect(try session.mayRead(queue: queue) == mayRead, "\(role), \(queue)")
+                    #expect(try !session.mayBind(queue: queue, to: "\(namespace).changes"))
+                }
+                #expect(try session.mayWrite(exchange: "") == (role == "worker"))
+                #expect(try !session.mayWrite(exchange: "\(namespace).changes"))
+            }
+        }
+        loop.stopAndJoin()
+        let file = try fixture.folder.write("events", TestEvents.pushRequested("1", to: .topic("news")) + "\n")
+        let published = try await apus("check", fixture, "publish", "--file", file)
+        #expect(published.exitCode == 77, "\(published)")
+        #expect(published.errors.contains("the user \(namespace)-check may not write \(namespace).changes"))
         try await fixture.stop()
     }
 

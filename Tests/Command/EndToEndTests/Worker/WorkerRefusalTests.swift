@@ -101,6 +101,12 @@ struct WorkerRefusalTests {
         try await fixture.stop()
     }
 
+    /// Sets `max_message_size`, which 4.0 and newer read once, when the node boots.
+    private static func limitMessages(to bytes: Int, _ fixture: WorkerFixture) async throws {
+        try await fixture.broker.evaluate(
+            "application:set_env(rabbit, max_message_size, \(bytes)), persistent_term:put(max_message_size, \(bytes)).")
+    }
+
     @Test("What is too large for its broker to take a copy of ends as a dead letter, and the worker goes on")
     func aboveMaxMessageSize() async throws {
         let fixture = try await WorkerFixture(
@@ -111,7 +117,7 @@ struct WorkerRefusalTests {
         try await fixture.publish([large])
         try await fixture.publish([TestEvents.message(String(repeating: " ", count: 20_000) + "{}")])
         // A new version has a smaller limit than the one that took the events; channels read it when they open.
-        try await fixture.broker.evaluate("application:set_env(rabbit, max_message_size, 16384).")
+        try await Self.limitMessages(to: 16_384, fixture)
         let worker = try fixture.startWorker()
         try await worker.wait(for: "apus_dead_letters_total", #"reason="rejected""#, toReach: 2)
         try await fixture.publish([WorkerFixture.datasetChanged("small", identity: 1, syncCount: 1)])
@@ -136,7 +142,7 @@ struct WorkerRefusalTests {
         #expect(
             refused.errors.contains("1 dead letter replayed") && refused.errors.contains("left out: 2 "), "\(refused)")
         #expect(try await fixture.deadLetters().map(\.reason) == ["rejected", "rejected"])
-        try await fixture.broker.evaluate("application:set_env(rabbit, max_message_size, 1048576).")
+        try await Self.limitMessages(to: 1_048_576, fixture)
         let replay = try await fixture.apus("dead-letters", "replay", "--all")
         #expect(replay.exitCode == 0, "\(replay)")
         try await fixture.stop()

@@ -46,6 +46,21 @@ struct BlockedOutcomeTests {
         #expect(world.settles == first + second && world.publishes.count == published + 1, "this one is waited for")
     }
 
+    @Test("Nothing is said while no outcome is dropped, and the first that is dropped is told")
+    mutating func saysNothingWithoutOutcomes() {
+        publisherIsBlocked(true)
+        world.pass(milliseconds: 10_000)
+        #expect(areDropped == nil, "no app has an outcome to lose")
+        publisherIsBlocked(false)
+        #expect(areDropped == nil)
+        publisherIsBlocked(true)
+        world.pass(milliseconds: 10_000)
+        _ = push("p1")
+        #expect(areDropped == true)
+        publisherIsBlocked(false)
+        #expect(areDropped == false)
+    }
+
     @Test("The broker's late answer for an outcome that nobody waits for changes nothing")
     mutating func lateAnswer() {
         let tags = push("p1")

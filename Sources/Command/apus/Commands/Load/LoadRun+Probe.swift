@@ -61,7 +61,10 @@ extension LoadRun {
         _ = try await sending
         _ = await publisher.close(deadlineSeconds: 1)
         guard books.totals.returned == 0 else {
-            throw CommandFailure(.unavailable, "no queue takes events; run 'apus topology apply'")
+            if let missing = try? await target.broker.missingRightToPublish() {
+                throw CommandFailure(.noPermission, missing)
+            }
+            throw CommandFailure(.unavailable, "no queue takes events; run `apus topology apply`")
         }
         guard books.totals.pushes > 0 || hasStopped else {
             throw CommandFailure(

@@ -203,11 +203,12 @@ final class LoadRun: Sendable {
 extension QueueDepthReader {
     /// Reads the depths for a sample.
     func reading() async throws -> LoadSample.Queue {
-        do throws(ChangeQueueError) {
+        do {
             let depths = try await read()
+            if let refusal = depths.refusal { throw CommandFailure(.noPermission, refusal) }
             return LoadSample.Queue(
                 work: depths.work, fanOut: depths.fanOut, retry: depths.retry, deadLetters: depths.deadLetters,
                 consumers: depths.consumers)
-        } catch { throw CommandFailure(error) }
+        } catch let error as ChangeQueueError { throw CommandFailure(error) }
     }
 }

@@ -1,0 +1,20 @@
+import Glibc
+
+/// The programs of the servers that tests start: the system's own, or others that a variable names.
+///
+/// | variable | names | otherwise |
+/// |---|---|---|
+/// | `APUS_RABBITMQ_PROGRAMS` | a folder with `rabbitmq-server` and `rabbitmqctl` | `/usr/lib/rabbitmq/bin` |
+/// | `APUS_POSTGRESQL_PROGRAMS` | a folder with `initdb`, `postgres` and `psql` | the newest installed version |
+/// | `APUS_PGBOUNCER` | a PgBouncer that keeps prepared statements | what needs one is not tried |
+///
+/// `deploy/bin/fetch-brokers` makes such folders. In these, a program `enter` runs others with the part's own libraries.
+enum ServerPrograms {
+    /// The path that a variable names; nil if it is not set.
+    static func path(in variable: String) -> String? { getenv(variable).map { String(cString: $0) } }
+
+    /// The program that runs others beside a folder's programs; empty if they need none.
+    static func entering(_ folder: String) -> String {
+        access("\(folder)/enter", X_OK) == 0 ? "\(folder)/enter" : ""
+    }
+}
