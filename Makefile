@@ -10,8 +10,8 @@ DEBUG_FLAGS := --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
 FORMATTED := Sources Tests Package.swift Benchmarks/Sources
 
 # Another version than the system's for whatever is started below, without installing it: `make test BROKER=4.3`.
-BROKER ?=
-POSTGRESQL ?=
+BROKER :=
+POSTGRESQL :=
 ifneq ($(BROKER),)
 export APUS_RABBITMQ_PROGRAMS := $(or $(shell deploy/bin/fetch-brokers rabbitmq-$(BROKER)),$(error no RabbitMQ $(BROKER)))
 endif

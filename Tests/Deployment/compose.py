@@ -9,6 +9,7 @@ PostgreSQL and Prometheus are Debian's programs, set up by what the file gives t
 """
 
 import argparse
+import glob
 import json
 import os
 import shutil
@@ -29,7 +30,8 @@ FILE = os.path.abspath("deploy/compose.yaml")
 NETWORK = "10.77.0"
 # The other containers' addresses are free for clients.
 FIRST_ADDRESS = 10
-POSTGRESQL = "/usr/lib/postgresql/15/bin"
+# Of the newest version that is installed.
+POSTGRESQL = max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda folder: int(folder.split("/")[4]), default="")
 RABBITMQ_PROGRAMS = os.environ.get("APUS_RABBITMQ_PROGRAMS", "/usr/lib/rabbitmq/bin")
 
 

@@ -5,8 +5,13 @@
 // usage: bare-consumer HOST PORT USER PASSWORD QUEUE COUNT PREFETCH [REGISTRY]
 
 #define _GNU_SOURCE
+#if __has_include(<rabbitmq-c/amqp.h>)
+#include <rabbitmq-c/amqp.h>
+#include <rabbitmq-c/tcp_socket.h>
+#else
 #include <amqp.h>
 #include <amqp_tcp_socket.h>
+#endif
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

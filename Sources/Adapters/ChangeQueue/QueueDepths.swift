@@ -141,7 +141,9 @@ extension [QueueCount] {
         if !refused.isEmpty {
             counts.refusal =
                 "the user \(session.endpoint.user) may not look at \(refused.joined(separator: ", ")); "
-                + "`apus topology permissions` prints what permits it"
+                + (BrokerIdentity(session.server).asksToConfigureForLooking
+                    ? "this version asks for `configure`; update to 4.2.7 or 4.3.1, or permit it"
+                    : "`apus topology permissions` prints what permits it")
         }
         return counts
     }

@@ -2,6 +2,7 @@ import AMQP
 import ChangeQueue
 import EventLoop
 import Glibc
+import Metrics
 import PushCore
 import PushTestKit
 import Testing
@@ -131,6 +132,35 @@ struct FaultTests {
         #expect(await publisher.close(deadlineSeconds: 120))
         #expect(try await queue.broker.messageCount(queue: queue.names.work) == 0)
         try await queue.remove()
+    }
+
+    @Test("A delivery that is held for longer than consumer_timeout comes again, and the cause has one name")
+    func consumerTimesOut() async throws {
+        let queue = try await TestQueue.make(broker: FaultBroker.shared())
+        try await Self.setTimeouts(queue.broker, consumerMilliseconds: 2_000, tickMilliseconds: 500)
+        let consumer = try queue.makeConsumer()
+        let log = DeliveryLog()
+        consumer.start(handler: log)
+        _ = try await queue.publish(queue.messages(0..<1))
+        #expect(await log.state.wait(deadlineSeconds: 90) { $0.deliveries.count == 2 })
+        #expect(log.state.value.states.contains { if case .interrupted = $0 { true } else { false } })
+        consumer.settle(log.state.value.deliveries.map(\.tag))
+        let series = #"apus_amqp_reconnects_total{connection="consume",reason="consumer_ended"} "#
+        #expect(queue.metrics.render().contains(series + "1"), "\(queue.metrics.render())")
+        await consumer.cancel()
+        await consumer.close()
+        // As they are by default.
+        try await Self.setTimeouts(queue.broker, consumerMilliseconds: 1_800_000, tickMilliseconds: 5_000)
+        try await queue.remove()
+    }
+
+    /// How long a delivery may be held, and how often channels (before 4.3) and queues look whether one was.
+    private static func setTimeouts(
+        _ broker: PrivateRabbitMQ, consumerMilliseconds: Int, tickMilliseconds: Int
+    ) async throws {
+        try await broker.evaluate(
+            "[application:set_env(rabbit, Key, Value) || {Key, Value} <- [{consumer_timeout, \(consumerMilliseconds)}, "
+                + "{channel_tick_interval, \(tickMilliseconds)}, {quorum_tick_interval, \(tickMilliseconds)}]], ok.")
     }
 
     @Test("Queues are made by a broker that is too busy to answer for longer than a worker's connection waits")

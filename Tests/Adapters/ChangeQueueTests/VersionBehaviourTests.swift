@@ -36,7 +36,7 @@ struct VersionBehaviourTests {
 
     @Test("Where looking at a queue asks for the permission configure (4.2.6), it is consumed all the same, and said")
     func consumesUnseen() async throws {
-        let setting = try await Setting(.init(version: "4.2.6", refusesLooking: true))
+        let setting = try await Setting(.init(version: "4.2.6", unseenSuffixes: [""]))
         #expect(await setting.log.state.wait { $0.deliveries.count == 1 })
         #expect(setting.log.state.value.isConsuming)
         #expect(setting.broker.facts.value.consumedQueues == ["test.fanout", "test.work"])
@@ -45,6 +45,24 @@ struct VersionBehaviourTests {
         setting.consumer.settle(setting.log.state.value.deliveries.map(\.tag))
         #expect(await setting.broker.facts.wait { $0.acknowledged == [[1, 1]] })
         try await setting.stop()
+    }
+
+    @Test("A queue that may not be looked at is named, hides no other, and is not taken for missing")
+    func refusedQueueHidesNoOther() async throws {
+        let broker = try await ScriptedBroker(.init(version: "4.3.6", unseenSuffixes: [".retry.1s", ".dead-letter"]))
+        let configuration = try BrokerConfiguration(urls: [broker.url], namespace: "test")
+        let reader = try await QueueDepthReader.connect(configuration, retryDelaysMilliseconds: [1_000, 5_000])
+        let counts = try await reader.readEach()
+        #expect(counts.queues.map(\.name) == ["test.work", "test.retry.5s", "test.fanout"])
+        #expect(counts.queues.allSatisfy { $0.messageCount == 1 })
+        let refusal = try #require(counts.refusal)
+        #expect(refusal.contains("guest may not look at test.retry.1s, test.dead-letter; `apus topology permissions`"))
+        let depths = try await reader.read()
+        #expect(depths.work == 1 && depths.retry == 1 && depths.deadLetters == 0 && depths.refusal == refusal)
+        await reader.close()
+        let topology = Topology(namespace: "test", retryDelaysMilliseconds: [1_000, 5_000])
+        #expect(try await topology.findMissing(at: configuration).isEmpty)
+        try await broker.stop()
     }
 
     @Test("A consumer that the broker ends for its timeout (4.3) consumes again, names the cause, needs no operator")

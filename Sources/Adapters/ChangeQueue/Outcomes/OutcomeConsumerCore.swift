@@ -168,7 +168,10 @@ extension OutcomeConsumerCore: AMQPConnectionHandler {
         guard hasEnded else { return }
         // A new connection finds out why.
         connection?.close()
-        connectionLost(AMQPError(.closed, "the broker ended the consumer: the queue was deleted, or held for too long"))
+        connectionLost(
+            AMQPError(
+                .consumerEnded,
+                "the broker ended the consumer: the queue was deleted, or a delivery was held for too long"))
     }
 
     func connectionLost(_ error: AMQPError) {

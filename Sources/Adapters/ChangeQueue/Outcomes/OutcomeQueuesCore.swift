@@ -278,7 +278,7 @@ extension OutcomeQueuesCore: AMQPConnectionHandler {
         interrupted(
             index,
             AMQPError(
-                .closed,
+                .consumerEnded,
                 "the broker ended the consumer of \(feeds[index].queue.name): the queue was deleted, or held for too "
                     + "long"))
     }

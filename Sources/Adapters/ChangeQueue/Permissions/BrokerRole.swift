@@ -4,8 +4,9 @@
 /// virtual host. `amq.default` stands for the default exchange, which leads to a queue by its name.
 ///
 /// From RabbitMQ 4.2.7 and 4.3.1 a look at a queue, which is a passive declare, asks for any right on its name. Who
-/// looks at queues may therefore write their names. That permits nothing else: messages are written to exchanges, which
-/// have other names, and a binding also needs the right to read its exchange.
+/// looks at queues may therefore write their names. That permits nothing else by itself: messages are written to
+/// exchanges, which have other names, and a binding also needs the right to read its exchange. A user with the role
+/// outcomes as well has that right on the exchange of outcomes, and could bind the other queues to it.
 public struct BrokerRole: Hashable, Sendable {
     /// The roles.
     public enum Name: String, CaseIterable, Sendable {

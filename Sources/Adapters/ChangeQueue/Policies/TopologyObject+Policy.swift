@@ -91,7 +91,7 @@ extension TopologyObject {
             losesMessages: false)
     }
 
-    /// What a worker holds for longer is delivered again; a push and its retry copy take less than this.
+    /// What is held for longer is delivered again; a push, its retry copy and its outcomes rarely take so long.
     static let heldMillisecondsMaximum: Int64 = 300_000
 
     private func consumerTimeout(_ policy: EffectivePolicy) -> PolicyConflict? {

@@ -59,6 +59,9 @@ extension Topology {
             return true
         } catch  where error.code == .missing && !session.isClosed {
             return false
+        } catch  where error.code == .refused && !session.isClosed {
+            // What this user may not look at is not known to be missing.
+            return true
         }
     }
 

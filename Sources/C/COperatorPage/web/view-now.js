@@ -92,7 +92,7 @@ export class NowView {
         const all = workers.filter(({ kind }) => kind === "worker");
         const readyCount = all.filter(({ state }) => state === "ready").length;
         const letters = (deadLetters.collected ?? 0) + (deadLetters.waiting ?? 0);
-        const isKnown = queues.status === "ok";
+        const isKnown = queues.status === "ok" && !queues.reason;
         return [
             tile("Accepted", `${rate(rates.accepted)}/s`, `${count(totals.accepted)} since start`),
             tile("Event lag p99", duration(lag.p99Seconds),
@@ -102,7 +102,8 @@ export class NowView {
                 ? [counted(ready("work"), "event"), `${count(ready("retry"))} retried`,
                     counted(ready("fan-out"), "chunk")].join(", ")
                 : "RabbitMQ does not say"),
-            tile("Dead letters", count(letters), `${count(deadLetters.waiting ?? 0)} not collected`,
+            tile("Dead letters", count(letters), deadLetters.waiting === undefined ? "RabbitMQ does not say how many more"
+                : `${count(deadLetters.waiting)} not collected`,
                 letters > 0 ? "warn" : "", formatRoute("dead-letters")),
             tile("Workers ready", `${readyCount} of ${all.length}`, oldest(all),
                 readyCount < all.length || readyCount === 0 ? "bad" : ""),

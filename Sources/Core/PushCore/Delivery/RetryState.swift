@@ -257,8 +257,9 @@ extension Message {
     /// and replays are published without that header.
     ///
     /// Only a publisher with the permission `write` on `amq.default`, which is the permission to put anything into any
-    /// queue, can pass for Apus. (RabbitMQ before 4.0 lets publishers write `x-death`, too. That gains little: it
-    /// decides alone only about a letter that the broker itself dead-lettered and an operator replays.)
+    /// queue, can pass for Apus. (Publishers may write `x-death`, too: RabbitMQ before 4.0 adds to it, later versions
+    /// leave it as it is until they write their own. That gains little: it decides alone only about a letter that the
+    /// broker itself dead-lettered and an operator replays.)
     ///
     /// - Parameter exchange: the exchange that the delivery names.
     /// - Returns: whether the headers `apus-…` were written by Apus.

@@ -2,7 +2,7 @@
 ///
 /// AMQP has no question for them. RabbitMQ checks the right before the arguments of a request, so a request with an
 /// argument of the wrong type is refused with 403 if the right is missing, and with another error if it is there. This
-/// was tried with 3.10.8.
+/// was tried with 3.10.8, 4.0.5 and 4.3.6.
 extension AMQPSession {
     /// What is no priority, no number of milliseconds, and no routing key of anybody.
     private static let probe = "permission probe"

@@ -8,7 +8,7 @@ extension PrivatePostgreSQL {
     static let supervisorScript = """
         unprivileged() {
             if [ "$(id -u)" = 0 ]; then
-                exec $APUS_ENTER setpriv --reuid postgres --regid postgres --init-groups -- "$@"
+                exec ${APUS_ENTER:+"$APUS_ENTER"} setpriv --reuid postgres --regid postgres --init-groups -- "$@"
             else
                 exec "$@"
             fi

@@ -10,8 +10,8 @@ final class ScriptedBroker: Sendable {
     /// What the tests let differ between versions.
     struct Script: Sendable {
         var version: String
-        /// Whether looking at a queue or exchange asks for a permission that the user has not.
-        var refusesLooking = false
+        /// How the names of queues and exchanges end that the user may not look at.
+        var unseenSuffixes: [String] = []
         /// Whether the first consumer of the work queue holds its delivery for too long.
         var timesFirstConsumerOut = false
         /// After how many publishes the first channel is closed, and the first of them confirmed in the same breath.

@@ -78,7 +78,7 @@ final class ScriptedBrokerConnection {
         if name.hasSuffix(".work.2") {
             return refuse(frame, code: 404, "NOT_FOUND - no queue '\(name)' in vhost '/'")
         }
-        if script.refusesLooking {
+        if script.unseenSuffixes.contains(where: name.hasSuffix) {
             return refuse(
                 frame, code: 403,
                 "ACCESS_REFUSED - configure access to '\(name)' in vhost '/' refused for user 'guest'")

@@ -117,7 +117,7 @@ enum ConnectionProbes {
                         "rabbitmq.management_url is not set, and AMQP does not show policies; look at "
                             + "`rabbitmqctl list_policies` and `list_operator_policies`: for queues that begin with "
                             + "\(configuration.rabbitMQ.namespace). no policy may set overflow or expires, or lower "
-                            + "message-ttl, max-length or delivery-limit")
+                            + "message-ttl, max-length, delivery-limit or consumer-timeout")
                 }
                 let broker = try configuration.broker(purpose: "check")
                 let changed = try await configuration.topology.policyFindings(of: broker)

@@ -175,7 +175,7 @@ struct DoctorCommand: Command {
             chunks of fan-outs: \(depths.fanOut)
             retries: \(depths.retry)
             dead letters: \(depths.deadLetters)
-            """ + (depths.refusal.map { "\nnot counted: \($0)" } ?? ""))
+            """ + (depths.refusal.map { "\nnot counted above: \($0)" } ?? ""))
     }
 
     private func show(_ bundle: SupportBundle, _ invocation: CommandInvocation) {

@@ -85,7 +85,8 @@ enum TopReport {
             return "\(queue["name"]?.string ?? "") \(queue["ready"]?.int64 ?? 0)"
                 + (consumers > 0 ? " (\(consumers) consumers)" : "")
         }
-        let reason = now["queues"]?["reason"]?.string.map { "; \($0)" } ?? ""
+        // Why none is known stands among the problems.
+        let reason = queues.isEmpty ? "" : now["queues"]?["reason"]?.string.map { "; \($0)" } ?? ""
         lines.append("queues        \(queues.isEmpty ? "unknown" : queues.joined(separator: ", "))\(reason)")
         let waiting = now["deadLetters"]?["waiting"]?.int64.map { ", \($0) to be collected" } ?? ""
         lines.append("dead letters  \(now["deadLetters"]?["collected"]?.int64 ?? 0)\(waiting)")
