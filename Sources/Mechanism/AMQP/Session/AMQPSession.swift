@@ -297,7 +297,7 @@ public final class AMQPSession {
             case AMQP_NOT_FOUND: .missing
             // 530 is what RabbitMQ says of a virtual host, whether it is missing or not ours.
             case AMQP_NOT_ALLOWED: text.contains("not found") ? .missing : .refused
-            // Before 4.3 the channel ends with a consumer that holds a delivery for too long, and no other code says so.
+            // Before 4.3 the channel ends when a consumer holds a delivery for too long, and only the text says so.
             case AMQP_PRECONDITION_FAILED where text.contains("delivery acknowledgement on channel"): .consumerEnded
             case AMQP_PRECONDITION_FAILED: .different
             case AMQP_RESOURCE_LOCKED: .locked

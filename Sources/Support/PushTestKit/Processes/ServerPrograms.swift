@@ -8,7 +8,7 @@ import Glibc
 /// | `APUS_POSTGRESQL_PROGRAMS` | a folder with `initdb`, `postgres` and `psql` | the newest installed version |
 /// | `APUS_PGBOUNCER` | a PgBouncer that keeps prepared statements | what needs one is not tried |
 ///
-/// `deploy/bin/fetch-brokers` makes such folders. In these, a program `enter` runs others with the part's own libraries.
+/// `deploy/bin/fetch-brokers` makes such folders. A program `enter` there runs others with the part's own libraries.
 enum ServerPrograms {
     /// The path that a variable names; nil if it is not set.
     static func path(in variable: String) -> String? { getenv(variable).map { String(cString: $0) } }
