@@ -91,11 +91,14 @@ extension TopologyObject {
             losesMessages: false)
     }
 
-    /// What is held for longer is delivered again; a push, its retry copy and its outcomes rarely take so long.
+    /// The longest time for which a worker holds a delivery, as a rule, in milliseconds.
+    ///
+    /// It waits until the pushes are answered, and retry copies and outcomes confirmed. RabbitMQ delivers again what a
+    /// worker holds for longer than `consumer-timeout`.
     static let heldMillisecondsMaximum: Int64 = 300_000
 
     private func consumerTimeout(_ policy: EffectivePolicy) -> PolicyConflict? {
-        // Nobody consumes a retry queue, and commands hold dead letters for moments only.
+        // No process consumes a retry queue, and `apus dead-letters` settles each dead letter within moments.
         guard deadLetters, argument("x-message-ttl") == nil, let milliseconds = policy.number("consumer-timeout"),
             milliseconds < Self.heldMillisecondsMaximum
         else { return nil }
