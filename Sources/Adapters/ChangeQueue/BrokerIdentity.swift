@@ -5,10 +5,8 @@ import AMQP
 /// Apus is tested with `testedVersions`. What is said of others is read in RabbitMQ's release notes and sources.
 public struct BrokerIdentity: Hashable, Sendable {
     /// The versions that the tests run with.
-    public static let testedVersions = "3.10.8, 4.0.5 and 4.3.6"
-    private static let tested = [
-        AMQPServer.Version(3, 10, 8), AMQPServer.Version(4, 0, 5), AMQPServer.Version(4, 3, 6),
-    ]
+    public static let testedVersions = "\(tested.dropLast().joined(separator: ", ")) and \(tested.last ?? "")"
+    private static let tested = ["3.10.8", "4.0.5", "4.3.6"]
     /// The newest version whose sources were read.
     private static let newestRead = AMQPServer.Version(4, 4, 0)
 
@@ -45,6 +43,7 @@ public struct BrokerIdentity: Hashable, Sendable {
         if version > newestRead {
             return ["it is newer than the versions that Apus supports; Apus is tested with \(testedVersions)"]
         }
+        let tested = tested.compactMap { AMQPServer.Version($0) }
         guard let oldest = tested.first, version > oldest, !tested.contains(version) else { return [] }
         return ["Apus is tested with \(testedVersions), and supports this version by reading its sources"]
     }
