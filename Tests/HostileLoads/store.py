@@ -140,7 +140,9 @@ class PostgreSQLStore(Store):
 
 
 def find_programs() -> str:
-    """The folder with the server's programs, of the newest version that is installed."""
+    """The folder with the server's programs: that which is asked for, or of the newest version that is installed."""
+    if named := os.environ.get("APUS_POSTGRESQL_PROGRAMS"):
+        return named
     for version in range(30, 12, -1):
         folder = f"/usr/lib/postgresql/{version}/bin"
         if os.access(f"{folder}/initdb", os.X_OK):

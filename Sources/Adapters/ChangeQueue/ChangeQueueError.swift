@@ -44,3 +44,13 @@ public struct ChangeQueueError: Error, Hashable, Sendable, CustomStringConvertib
     /// The message.
     public var description: String { message }
 }
+
+extension AMQPError {
+    /// The broker ended a consumer by itself; a new connection finds out why, and reports a missing queue.
+    static func brokerEndedConsumer(of queue: String) -> AMQPError {
+        AMQPError(
+            .consumerEnded,
+            "the broker ended the consumer of \(queue): the queue was deleted, or a delivery was held for longer than "
+                + "its consumer_timeout")
+    }
+}

@@ -1,3 +1,4 @@
+import Glibc
 import PushTestKit
 
 extension Scenario {
@@ -77,5 +78,60 @@ extension Scenario {
         leader.resume()
         try await letRejoin(leader, environment)
         try await environment.waitUntilReady()
+    }
+
+    /// Every node stops in order and comes back, one after the other, as when an operator restarts a cluster.
+    static let clusterRollingRestart = Scenario(
+        name: "cluster-rolling-restart", domain: .broker,
+        sentence: "each of three nodes stops in order and starts again, one after the other",
+        setting: Setting(brokerNodes: 3, loadSeconds: 40, settleSeconds: handOverSeconds), redeliveries: 12
+    ) { environment in
+        for node in try environment.cluster.nodes {
+            // What `rabbitmq-upgrade await_online_quorum_plus_one` asks: no queue loses its quorum with this node.
+            try await node.evaluate("true = rabbit_upgrade_preparation:await_online_quorum_plus_one(60000).")
+            try await node.control("stop_app")
+            try node.kill()
+            try await environment.waitForConfirms(200)
+            try await node.startAgain()
+            try await node.control("await_online_nodes", "3", "--timeout", "60")
+        }
+        try await environment.waitUntilReady()
+    }
+
+    /// All nodes are down at once, and come back together, with the newer version if there is one.
+    ///
+    /// RabbitMQ 4.3.6 does not start beside nodes of 4.0.5 (`unsupported`), so this is the only way from one to the
+    /// other on the same data.
+    static let clusterUpgrade = Scenario(
+        name: "cluster-upgrade", domain: .broker,
+        sentence: "all three nodes stop in order and start again; with a newer version, if APUS_RABBITMQ_NEXT_PROGRAMS "
+            + "names a folder with its programs",
+        setting: Setting(brokerNodes: 3, settleSeconds: handOverSeconds), redeliveries: 6
+    ) { environment in
+        let nodes = try environment.cluster.nodes
+        let programs = getenv("APUS_RABBITMQ_NEXT_PROGRAMS").map { String(cString: $0) }
+        if programs != nil { try await enableFeatureFlags(nodes[0]) }
+        for node in nodes { try await node.control("stop_app") }
+        for node in nodes { try node.kill() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for node in nodes { group.addTask { try await node.startAgain(with: programs) } }
+            try await group.waitForAll()
+        }
+        for node in nodes {
+            try await node.control("await_online_nodes", "3", "--timeout", "60")
+            let version = try await node.version()
+            environment.say("\(node.nodeName) runs \(version.major).\(version.minor).\(version.patch)")
+        }
+        if programs != nil { try await enableFeatureFlags(nodes[0]) }
+        try await environment.waitUntilReady()
+    }
+
+    /// What RabbitMQ wants before and after the nodes of a cluster get a newer version.
+    private static func enableFeatureFlags(_ node: PrivateRabbitMQ) async throws {
+        try await node.control("enable_feature_flag", "all")
+        // 4.3 has no other store than Khepri, which 4.0 does not count among all.
+        let flags = try await node.control("list_feature_flags", "name", "state")
+        guard flags.contains(try Regex("khepri_db\\s+disabled")) else { return }
+        try await node.control("enable_feature_flag", "--experimental", "khepri_db")
     }
 }

@@ -104,10 +104,9 @@ struct Scenario: Sendable {
     /// Faults of the broker.
     static let broker: [Scenario] = [
         .brokerKill, .brokerRestart, .brokerStop, .brokerMemoryAlarm, .brokerDiskAlarm, .brokerQueueDeleted,
-        .brokerRetryQueuesDeleted,
-        .brokerDeadLettersDeleted,
-        .brokerExchangeMissing, .brokerPermissionRevoked, .brokerPasswordChanged, .brokerConsumerTimeout,
-        .clusterLeaderKill, .clusterMinorityCutOff, .clusterNodeStop,
+        .brokerRetryQueuesDeleted, .brokerDeadLettersDeleted, .brokerExchangeMissing, .brokerPermissionRevoked,
+        .brokerPasswordChanged, .brokerConsumerTimeout, .clusterLeaderKill, .clusterMinorityCutOff, .clusterNodeStop,
+        .clusterRollingRestart, .clusterUpgrade,
         .fanoutBrokerKill,
     ]
 

@@ -43,6 +43,22 @@ extension BenchmarkDocuments {
         for unit in units {
             text += "| \(unit.text) | \(number(try result(unit.figure, in: results).value))\(unit.unit) |\n"
         }
+        return text + brokers(results)
+    }
+
+    /// What an event costs with each version of RabbitMQ that was measured.
+    private static func brokers(_ results: [BenchmarkResult]) -> String {
+        let figures = BrokersScenario.Figure.allCases
+        let versions = results.compactMap { BrokersScenario.Figure.eventsPublished.version(in: $0.name) }
+        guard !versions.isEmpty else { return "" }
+        var text = "\n| RabbitMQ | \(figures.map(\.title).joined(separator: " | ")) |\n"
+        text += "|---|\(figures.map { _ in "--:|" }.joined())\n"
+        for version in versions {
+            let cells = figures.map { figure in
+                results.first { $0.name == figure.name(of: version) }.map { "\(number($0.value))" } ?? ""
+            }
+            text += "| \(version) | \(cells.joined(separator: " | ")) |\n"
+        }
         return text
     }
 }

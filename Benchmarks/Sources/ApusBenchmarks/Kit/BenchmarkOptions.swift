@@ -3,6 +3,8 @@ struct BenchmarkOptions {
     private(set) var bareConsumerPath = ""
     /// The folder with a program `worker` for each peer, in a folder of its name.
     private(set) var peersFolder = ""
+    /// The folder with other versions of RabbitMQ, each with its programs in a folder `rabbitmq-VERSION/bin`.
+    private(set) var partsFolder = ""
     private(set) var resultsPath: String?
     /// The root of the repository whose documents a whole run rewrites.
     private(set) var documentsFolder: String?
@@ -38,6 +40,7 @@ struct BenchmarkOptions {
             switch argument {
             case "--bare-consumer": bareConsumerPath = rest.popFirst() ?? ""
             case "--peers": peersFolder = rest.popFirst() ?? ""
+            case "--parts": partsFolder = rest.popFirst() ?? ""
             case "--fan-out-devices": fanOutDevices = rest.popFirst().flatMap { Int($0) } ?? fanOutDevices
             case "--curve":
                 guard let curve = rest.popFirst().flatMap(CurvesScenario.Part.init) else {

@@ -3,7 +3,8 @@ import EventLoop
 /// What can be measured, in the order in which it is.
 enum BenchmarkScenario: String, CaseIterable {
     case client, services, distance, allocations, micro, matching, pipeline, subscriptions
-    case worker, outcomes, postgresql, replicas, queues, latency, fanout, fairness, isolation, bulkheads, memory, peers
+    case worker, brokers, outcomes, postgresql, replicas, queues, latency, fanout, fairness, isolation, bulkheads,
+        memory, peers
     case libraries, curves
 
     /// What it measures, in a sentence or two.
@@ -19,6 +20,8 @@ enum BenchmarkScenario: String, CaseIterable {
         case .pipeline: "The worker without sockets: a queue, a registry and a push service that answer at once."
         case .subscriptions: "Saving and reading record subscriptions, and record events in the worker without sockets."
         case .worker: "The whole worker between RabbitMQ and the simulator, beside a bare consumer in C."
+        case .brokers:
+            "The whole worker with each version of RabbitMQ in turns; the reference is the system's own version."
         case .outcomes:
             "The whole worker that tells a backend what became of every push, beside the same that tells nothing."
         case .postgresql:
@@ -70,6 +73,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .pipeline: try await PipelineScenario(bench: bench, report: report).run()
         case .subscriptions: try await SubscriptionScenario(bench: bench, report: report).run()
         case .worker: try await WorkerScenario(bench: bench, report: report).run()
+        case .brokers: try await BrokersScenario(bench: bench, report: report).run()
         case .outcomes: try await OutcomesScenario(bench: bench, report: report).run()
         case .postgresql: try await PostgreSQLScenario(bench: bench, report: report).run()
         case .replicas: try await ReplicaScenario(bench: bench, report: report).run()

@@ -9,7 +9,8 @@ enum Machine {
             .split(separator: "\n").first { $0.hasPrefix("model name") }?
             .split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown processor"
         let kernel = ProcessInfo.processInfo.operatingSystemVersionString
-        return "\(processor), \(ProcessInfo.processInfo.activeProcessorCount) cores, \(kernel)"
+        let broker = ProcessInfo.processInfo.environment["APUS_RABBITMQ_VERSION"].map { ", RabbitMQ \($0)" } ?? ""
+        return "\(processor), \(ProcessInfo.processInfo.activeProcessorCount) cores, \(kernel)\(broker)"
     }()
 
     /// The commit, with a mark if anything but the figures themselves differs from it.

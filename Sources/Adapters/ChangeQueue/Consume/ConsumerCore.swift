@@ -367,15 +367,10 @@ extension ConsumerCore: AMQPConnectionHandler {
                 activeTags.remove(tag)
                 shareOutPrefetch()
             case .consumerEnded(let tag):
-                // The queue was deleted, or a delivery was held for too long. A new connection finds out which, and
-                // reports a missing queue. The broker delivers unsettled messages again.
+                // The broker delivers unsettled messages again.
                 acknowledge(isFinal: true)
                 connection?.close()
-                connectionLost(
-                    AMQPError(
-                        .consumerEnded,
-                        "the broker ended the consumer of \(configuration.namespace).\(tag): the queue was deleted, "
-                            + "or a delivery was held for longer than its consumer_timeout"))
+                connectionLost(.brokerEndedConsumer(of: "\(configuration.namespace).\(tag)"))
                 return
             case .consumerCancelled(let tag):
                 activeTags.remove(tag)

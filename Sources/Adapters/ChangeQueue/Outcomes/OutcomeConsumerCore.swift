@@ -5,7 +5,6 @@ import PushCore
 
 /// The part of the consumer of outcomes that lives on its loop.
 final class OutcomeConsumerCore {
-    private static let tag = "outcomes"
     /// How many outcomes wait in a temporary queue for a reader that is slow; then the oldest go.
     private static let temporaryMaximum: Int64 = 10_000
     /// From this prefetch on acknowledgements wait for each other.
@@ -56,7 +55,8 @@ final class OutcomeConsumerCore {
             options.takesLongHeaders = true
             let session = try AMQPSession(endpoint, options: options)
             try session.setPrefetch(configuration.prefetch)
-            try session.consume(try prepareQueue(session), tag: Self.tag)
+            let queueName = try prepareQueue(session)
+            try session.consume(queueName, tag: queueName)
             connection = try AMQPConnection(session, on: loop, handler: self)
         } catch let error as AMQPError {
             return retry(after: error)
@@ -164,14 +164,10 @@ extension OutcomeConsumerCore: AMQPConnectionHandler {
     }
 
     func eventsReceived(_ events: [AMQPEvent]) {
-        let hasEnded = events.contains { event in if case .consumerEnded = event { true } else { false } }
-        guard hasEnded else { return }
-        // A new connection finds out why.
-        connection?.close()
-        connectionLost(
-            AMQPError(
-                .consumerEnded,
-                "the broker ended the consumer: the queue was deleted, or a delivery was held for too long"))
+        for case .consumerEnded(let tag) in events {
+            connection?.close()
+            return connectionLost(.brokerEndedConsumer(of: tag))
+        }
     }
 
     func connectionLost(_ error: AMQPError) {

@@ -275,12 +275,7 @@ extension OutcomeQueuesCore: AMQPConnectionHandler {
     private func consumerEnded(_ index: Int) {
         giveBackDeliveries(of: index)
         guard feeds[index].state != .closed else { return ended(index) }
-        interrupted(
-            index,
-            AMQPError(
-                .consumerEnded,
-                "the broker ended the consumer of \(feeds[index].queue.name): the queue was deleted, or held for too "
-                    + "long"))
+        interrupted(index, .brokerEndedConsumer(of: feeds[index].queue.name))
     }
 
     /// A consumer has ended at our own wish: what it brought goes back to its queue.

@@ -4,17 +4,16 @@ extension PrivateRabbitMQ {
     /// Runs commands from its standard input, and cleans up when that ends.
     ///
     /// The node's pid is that of the Erlang machine itself (`detached` makes the start script replace itself with it),
-    /// so
-    /// a signal reaches it directly.
+    /// so a signal reaches it directly.
     static let supervisorScript = """
         epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 </dev/null >/dev/null 2>&1 &
         mapper=$!
         node=
         finish() { [ -z "$node" ] || { kill -9 "$node"; wait "$node"; node=; } 2>/dev/null; }
-        while read -r command; do
+        while read -r command folder; do
             case "$command" in
             start)
-                detached=true "$APUS_RABBITMQ_PROGRAMS/rabbitmq-server" </dev/null >"$APUS_FOLDER/node.out" 2>&1 &
+                detached=true "$folder/rabbitmq-server" </dev/null >"$APUS_FOLDER/node.out" 2>&1 &
                 node=$!
                 echo "$node" ;;
             kill)
@@ -31,7 +30,6 @@ extension PrivateRabbitMQ {
     static func environment(folder: String, ports: [UInt16]) -> [String: String] {
         [
             "APUS_FOLDER": folder,
-            "APUS_RABBITMQ_PROGRAMS": programsFolder,
             "TMPDIR": ServerPrograms.path(in: "TMPDIR") ?? "/tmp",
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",

@@ -1,3 +1,4 @@
+public import AMQP
 import Glibc
 import Synchronization
 
@@ -10,7 +11,9 @@ import Synchronization
 /// Most tests share one node (`shared`), with a namespace each (`makeNamespace`); a test that stops, floods or kills
 /// the broker starts its own.
 public final class PrivateRabbitMQ: Sendable {
-    static let programsFolder = ServerPrograms.path(in: "APUS_RABBITMQ_PROGRAMS") ?? "/usr/lib/rabbitmq/bin"
+    /// Where the system's own programs are.
+    public static let systemPrograms = "/usr/lib/rabbitmq/bin"
+    private static let defaultPrograms = ServerPrograms.path(in: "APUS_RABBITMQ_PROGRAMS") ?? systemPrograms
     private static let sharedNode = Task { try await PrivateRabbitMQ.start() }
     private static let namespaces = Atomic<Int>(0)
 
@@ -26,6 +29,7 @@ public final class PrivateRabbitMQ: Sendable {
     private let environment: [String: String]
     private let supervisor: SupervisedProcess.Started
     private let nodeIdentifier = Mutex<pid_t>(0)
+    private let programs: Mutex<String>
     private let isStopped = Mutex(false)
 
     /// The node that all tests of this process share, started on first use.
@@ -37,16 +41,18 @@ public final class PrivateRabbitMQ: Sendable {
     ///   - certificate: the certificate of the TLS listener; without one there is no listener.
     ///   - configuration: more lines of `rabbitmq.conf`.
     ///   - plugins: which plugins of RabbitMQ are enabled.
+    ///   - programs: a folder with RabbitMQ's programs; nil for the one that all tests use.
     /// - Returns: the running node.
     /// - Throws: `PrivateServerFailure` if RabbitMQ is not installed (with the command that installs it) or does not
     ///   start.
     public static func start(
         certificate: RabbitMQCertificate? = nil, configuration: String = "",
-        plugins: [String] = standardPlugins
+        plugins: [String] = standardPlugins, programs: String? = nil
     ) async throws -> PrivateRabbitMQ {
         var attemptsLeft = 3
         while true {
-            let node = try PrivateRabbitMQ(certificate: certificate, more: configuration, plugins: plugins)
+            let node = try PrivateRabbitMQ(
+                certificate: certificate, more: configuration, plugins: plugins, programs: programs)
             do {
                 try await node.startAgain()
                 return node
@@ -62,9 +68,10 @@ public final class PrivateRabbitMQ: Sendable {
     /// Prepares a node without starting it; `membership` is the common part of a cluster's nodes.
     init(
         certificate: RabbitMQCertificate?, more: String, membership: ClusterMembership? = nil,
-        plugins: [String] = standardPlugins
+        plugins: [String] = standardPlugins, programs: String? = nil
     ) throws(PrivateServerFailure) {
-        guard access("\(Self.programsFolder)/rabbitmq-server", X_OK) == 0, access("/usr/bin/epmd", X_OK) == 0 else {
+        let programs = programs ?? Self.defaultPrograms
+        guard access("\(programs)/rabbitmq-server", X_OK) == 0, access("/usr/bin/epmd", X_OK) == 0 else {
             throw PrivateServerFailure("RabbitMQ is not installed; install it with: apt-get install rabbitmq-server")
         }
         var ports = try FreePorts.find(certificate == nil ? 4 : 5)
@@ -72,6 +79,7 @@ public final class PrivateRabbitMQ: Sendable {
         port = ports[0]
         tlsPort = certificate == nil ? nil : ports[4]
         folder = try Self.makeFolder()
+        self.programs = Mutex(programs)
         environment = Self.environment(folder: folder, ports: ports)
         var configuration = """
             listeners.tcp.default = 127.0.0.1:\(ports[0])
@@ -106,6 +114,9 @@ public final class PrivateRabbitMQ: Sendable {
     /// The name of the node in a cluster.
     public var nodeName: String { Self.nodeName(port: port) }
 
+    /// The process of the Erlang machine.
+    public var processIdentifier: Int32 { nodeIdentifier.withLock(\.self) }
+
     /// The address of the plain listener, with the default user.
     public var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
 
@@ -123,8 +134,8 @@ public final class PrivateRabbitMQ: Sendable {
     /// Runs `rabbitmqctl` on the node, as the other form does.
     @discardableResult
     public func control(_ arguments: [String]) async throws -> String {
-        let result = try await SupervisedProcess.run(
-            ["\(Self.programsFolder)/rabbitmqctl", "--quiet"] + arguments, environment: environment)
+        let program = "\(programs.withLock(\.self))/rabbitmqctl"
+        let result = try await SupervisedProcess.run([program, "--quiet"] + arguments, environment: environment)
         guard result.status == 0 else {
             throw PrivateServerFailure("rabbitmqctl \(arguments.joined(separator: " ")) failed: \(result.output)")
         }
@@ -164,6 +175,13 @@ public final class PrivateRabbitMQ: Sendable {
         return count
     }
 
+    /// The version that runs, for what a test expects of some versions only.
+    public func version() async throws -> AMQPServer.Version {
+        let text = try await control("version")
+        guard let version = AMQPServer.Version(text) else { throw PrivateServerFailure("no version: \(text)") }
+        return version
+    }
+
     // MARK: Faults
 
     /// Writes out which queues there are, which RabbitMQ 3.10 does only every half second.
@@ -182,10 +200,15 @@ public final class PrivateRabbitMQ: Sendable {
     public func kill() throws(PrivateServerFailure) { _ = try ask("kill") }
 
     /// Starts a killed node again, on the same data and ports, and waits until it accepts connections.
-    public func startAgain() async throws {
+    ///
+    /// - Parameter programs: a folder with the programs of a newer version, by which the node goes on; nil for those
+    ///   that it was started with.
+    /// - Throws: `PrivateServerFailure` with what RabbitMQ said, if it does not start.
+    public func startAgain(with programs: String? = nil) async throws {
         let log = "\(folder)/node.out"
         unlink(log)
-        let answer = try ask("start")
+        if let programs { self.programs.withLock { $0 = programs } }
+        let answer = try ask("start \(self.programs.withLock(\.self))")
         guard let identifier = pid_t(answer) else { throw PrivateServerFailure("the supervisor said: \(answer)") }
         nodeIdentifier.withLock { $0 = identifier }
         try await eventually("RabbitMQ to start", within: .seconds(120)) {
@@ -198,8 +221,7 @@ public final class PrivateRabbitMQ: Sendable {
 
     /// Whether the node's process is gone, or only waits to be buried.
     private var hasEnded: Bool {
-        let identifier = nodeIdentifier.withLock { $0 }
-        let state = Self.read("/proc/\(identifier)/stat").split(separator: ") ").last?.first
+        let state = Self.read("/proc/\(processIdentifier)/stat").split(separator: ") ").last?.first
         return state == nil || state == "Z"
     }
 
@@ -216,8 +238,7 @@ public final class PrivateRabbitMQ: Sendable {
     }
 
     private func signal(_ number: Int32) {
-        let identifier = nodeIdentifier.withLock { $0 }
-        if identifier > 0 { _ = Glibc.kill(identifier, number) }
+        if processIdentifier > 0 { _ = Glibc.kill(processIdentifier, number) }
     }
 
     private func ask(_ command: String) throws(PrivateServerFailure) -> String {

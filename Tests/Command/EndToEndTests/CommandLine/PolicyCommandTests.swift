@@ -1,3 +1,4 @@
+import AMQP
 import PushTestKit
 import Testing
 
@@ -30,6 +31,20 @@ struct PolicyCommandTests {
         #expect(bounded.exitCode == 0, "\(bounded)")
         let again = try await fixture.apus("check", "--connect")
         #expect(again.exitCode == 0 && again.output.contains("OK      policies: \(line)"), "\(again)")
+
+        // Before 3.12 RabbitMQ knows no such policy.
+        if try await fixture.broker.version() >= AMQPServer.Version(3, 12, 0) {
+            try await fixture.broker.control(
+                "set_policy", "bounded", "^\(namespace)\\.work$", #"{"consumer-timeout":60000}"#, "--apply-to", "queues"
+            )
+            let told = """
+                \(namespace).work: present, but the policy bounded changes its behaviour: consumer-timeout = 60000: \
+                what a worker holds for longer, while a push service is slow, is delivered and pushed again
+                """
+            _ = try await fixture.apus("topology", "apply", sayingInTheEnd: told)
+            let check = try await fixture.apus("check", "--connect")
+            #expect(check.exitCode == 0 && check.output.contains(told), "\(check)")
+        }
 
         // The management API lists queues, so that no step has to be guessed.
         _ = try await fixture.apus("topology", "apply", "--set", "retry.delays=7s")

@@ -51,7 +51,17 @@ struct WorkerForgedHeaderTests {
             "r", identity: 0,
             [
                 (RetryHeader.devices, .array([])), (RetryHeader.reason, .string("forged")),
-                (RetryHeader.cursor, .int64(.max)),
+                (RetryHeader.cursor, .int64(.max)), ("x-delivery-count", .int64(99)), ("x-acquired-count", .int64(99)),
+                (
+                    "x-death",
+                    .array([
+                        .table([
+                            MessageHeader(name: "queue", value: .string("\(fixture.namespace).retry.1s")),
+                            MessageHeader(name: "reason", value: .string("rejected")),
+                            MessageHeader(name: "count", value: .int64(99)),
+                        ])
+                    ])
+                ),
             ])
         message.properties.expiration = "0"
         try await fixture.publish([message])

@@ -85,15 +85,23 @@ struct WorkerPermissionTests {
         try await makeUsers(fixture)
         let namespace = fixture.namespace
         let loop = try EventLoop(name: "test")
+        let outcomes = ["outcomes.chat", "outcomes.webhook.chat"]
+        let broker = fixture.broker.url
+        try await loop.run {
+            let session = try AMQPSession(AMQPEndpoint(broker), options: AMQPOptions())
+            defer { session.close() }
+            for name in ["work.2"] + outcomes { try session.declareQueue("\(namespace).\(name)") }
+        }
         for role in ["check", "worker"] {
             let url = url(role, fixture)
             try await loop.run {
                 let session = try AMQPSession(AMQPEndpoint(url), options: AMQPOptions())
                 defer { session.close() }
-                for name in ["work", "fanout", "retry.1s", "dead-letter"] {
+                for name in ["work", "work.2", "fanout", "retry.1s", "dead-letter"] + (role == "check" ? outcomes : [])
+                {
                     let queue = "\(namespace).\(name)"
                     #expect(try session.declareQueue(queue, isPassive: true).messageCount == 0)
-                    let mayRead = role == "worker" && ["work", "fanout"].contains(name)
+                    let mayRead = role == "worker" && ["work", "work.2", "fanout"].contains(name)
                     #expect(try session.mayRead(queue: queue) == mayRead, "\(role), \(queue)")
                     #expect(try !session.mayBind(queue: queue, to: "\(namespace).changes"))
                 }
@@ -103,9 +111,57 @@ struct WorkerPermissionTests {
         }
         loop.stopAndJoin()
         let file = try fixture.folder.write("events", TestEvents.pushRequested("1", to: .topic("news")) + "\n")
-        let published = try await apus("check", fixture, "publish", "--file", file)
-        #expect(published.exitCode == 77, "\(published)")
-        #expect(published.errors.contains("the user \(namespace)-check may not write \(namespace).changes"))
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        // The load has a simulator of its own.
+        let endpoint = "127.0.0.1:\(try FreePorts.find(1)[0])"
+        let load = [
+            "load", "--devices", "1", "--time", "1", "--set", "app.0.apns.ca_file=load.pem", "--set",
+            "app.0.apns.endpoint=\(endpoint)",
+        ]
+        for arguments in [["publish", "--file", file], load] {
+            let end = try await CommandRunner.apus(
+                arguments + ["--set", "rabbitmq.url=\(url("check", fixture))"], in: fixture.folder)
+            #expect(end.exitCode == 77, "\(end)")
+            #expect(end.errors.contains("the user \(namespace)-check may not write \(namespace).changes"), "\(end)")
+        }
+        await worker.drainCleanly()
+        try await fixture.stop()
+    }
+
+    @Test(
+        "A queue that a user may not look at hides no other: page, top and doctor say which it is and what permits it")
+    func refusedQueues() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(1)
+        try await makeUsers(fixture)
+        let namespace = fixture.namespace
+        // The rights that sufficed a worker before 4.2.7 and 4.3.1.
+        let rights = ["^$", "^amq\\.default$", "^\(namespace)\\.(work|fanout)$"]
+        try await fixture.broker.control(["set_permissions", "\(namespace)-worker"] + rights)
+        let written = try fixture.folder.read("apus.toml")
+        try fixture.folder.write("apus.toml", written.replacing(fixture.broker.url, with: url("worker", fixture)))
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        // From 4.2.7 and 4.3.1 on a passive declare needs some right on that very queue.
+        let asks = try await fixture.broker.version() >= AMQPServer.Version(4, 3, 1)
+        let refused = ["retry.200ms", "retry.500ms", "retry.1s", "dead-letter"].map { "\(namespace).\($0)" }
+        let refusal =
+            "the user \(namespace)-worker may not look at \(refused.joined(separator: ", ")); "
+            + "`apus topology permissions` prints what permits it"
+
+        let now = try JSONParser().parse(try await worker.get("/ui/api/now").body)
+        let kinds = now["queues"]?["list"]?.array?.map { $0["kind"]?.string ?? "" } ?? []
+        #expect(kinds == (asks ? ["work", "fan-out"] : ["work", "retry", "retry", "retry", "fan-out", "dead-letter"]))
+        #expect(now["queues"]?["reason"]?.string == (asks ? refusal : nil))
+        let top = try await fixture.apus("top", "--once")
+        #expect(top.exitCode == 0 && top.output.contains(".work 0 (1 consumer)"), "\(top)")
+        #expect(top.output.contains(refusal) == asks, "\(top)")
+        #expect(try await fixture.apus("doctor", "--output", "bundle").exitCode == 0)
+        let queues = try fixture.folder.read("bundle/queues.txt")
+        #expect(queues.contains("consumers of the first work queue: 1"), "\(queues)")
+        #expect(queues.contains("not counted above: \(refusal)") == asks, "\(queues)")
+        await worker.drainCleanly()
         try await fixture.stop()
     }
 

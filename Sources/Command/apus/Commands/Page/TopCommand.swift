@@ -74,7 +74,7 @@ enum TopReport {
     static func lines(_ now: JSONValue) -> [String] {
         let workers = elements(now["workers"])
         let ready = workers.filter { $0["state"]?.isString("ready") == true }.count
-        var lines = ["\(workers.count) workers, \(ready) ready"]
+        var lines = ["\(workers.count) worker\(workers.count == 1 ? "" : "s"), \(ready) ready"]
         let shown = rates.map { "\(rate(now["rates"]?[$0.member])) \($0.title)" }
         lines.append("pushes/s      \(shown.joined(separator: ", "))")
         lines.append(
@@ -83,11 +83,13 @@ enum TopReport {
         let queues = elements(now["queues"]?["list"]).map { queue in
             let consumers = queue["consumers"]?.int64 ?? 0
             return "\(queue["name"]?.string ?? "") \(queue["ready"]?.int64 ?? 0)"
-                + (consumers > 0 ? " (\(consumers) consumers)" : "")
+                + (consumers > 0 ? " (\(consumers) consumer\(consumers == 1 ? "" : "s"))" : "")
         }
-        // Why none is known stands among the problems.
-        let reason = queues.isEmpty ? "" : now["queues"]?["reason"]?.string.map { "; \($0)" } ?? ""
-        lines.append("queues        \(queues.isEmpty ? "unknown" : queues.joined(separator: ", "))\(reason)")
+        lines.append("queues        \(queues.isEmpty ? "unknown" : queues.joined(separator: ", "))")
+        // Why RabbitMQ tells of none stands among the problems.
+        if let reason = now["queues"]?["reason"]?.string, now["queues"]?["status"]?.isString("ok") == true {
+            lines.append("              not all: \(reason)")
+        }
         let waiting = now["deadLetters"]?["waiting"]?.int64.map { ", \($0) to be collected" } ?? ""
         lines.append("dead letters  \(now["deadLetters"]?["collected"]?.int64 ?? 0)\(waiting)")
         lines += elements(now["problems"]).compactMap(\.string).map { "problem       \($0)" }
