@@ -102,8 +102,13 @@ public final class JSONParser {
         guard let first = document.first, first >= 0x80, document.starts(with: Self.byteOrderMark) else {
             return try parseUnmarked(document)
         }
+        let bytes = UnsafeBufferPointer(rebasing: document[Self.byteOrderMark.count...])
         do throws(JSONError) {
-            return try parseUnmarked(UnsafeBufferPointer(rebasing: document[Self.byteOrderMark.count...]))
+            // Newer versions of simdjson would skip another one.
+            guard !bytes.starts(with: Self.byteOrderMark) else {
+                throw JSONFaultFinder.fault(in: bytes, depthMaximum: depthMaximum)
+            }
+            return try parseUnmarked(bytes)
         } catch {
             throw JSONError(
                 error.code, byteOffset: error.byteOffset.map { $0 + Self.byteOrderMark.count }, error.message)

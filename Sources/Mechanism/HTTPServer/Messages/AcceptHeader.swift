@@ -91,7 +91,7 @@ public struct AcceptHeader: Hashable, Sendable {
         guard parts[0] == "0" || parts[0] == "1", decimals.utf8.count <= 3,
             decimals.utf8.allSatisfy(OctetClass.isDigit)
         else { return nil }
-        let padded = parts[0] + decimals + String(repeating: "0", count: 3 - decimals.utf8.count)
+        let padded = String(parts[0] + decimals) + String(repeating: "0", count: 3 - decimals.utf8.count)
         return Int(padded).flatMap { $0 <= 1_000 ? $0 : nil }
     }
 

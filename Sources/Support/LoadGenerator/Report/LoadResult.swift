@@ -105,6 +105,6 @@ public struct LoadResult: Sendable {
     public var latencyRows: [(name: String, histogram: LatencyHistogram)] {
         let kinds = latencyByKind.count < 2 ? [] : latencyByKind.map { ("  \($0.kind.name)", $0.histogram) }
         let rows = latencies.map { ($0.name, $0.histogram) }
-        return rows.prefix(1) + kinds + rows.dropFirst()
+        return Array(rows.prefix(1)) + kinds + Array(rows.dropFirst())
     }
 }
