@@ -11,9 +11,14 @@ FORMATTED := Sources Tests Package.swift Benchmarks/Sources
 
 # Another version than the system's for whatever is started below, without installing it: `make test BROKER=4.3`.
 BROKER :=
+# To which version the scenario cluster-upgrade of `make fault` goes.
+NEXT_BROKER :=
 POSTGRESQL :=
 ifneq ($(BROKER),)
 export APUS_RABBITMQ_PROGRAMS := $(or $(shell deploy/bin/fetch-brokers rabbitmq-$(BROKER)),$(error no RabbitMQ $(BROKER)))
+endif
+ifneq ($(NEXT_BROKER),)
+export APUS_RABBITMQ_NEXT_PROGRAMS := $(or $(shell deploy/bin/fetch-brokers rabbitmq-$(NEXT_BROKER)),$(error no RabbitMQ $(NEXT_BROKER)))
 endif
 ifneq ($(POSTGRESQL),)
 export APUS_POSTGRESQL_PROGRAMS := $(or $(shell deploy/bin/fetch-brokers postgresql-$(POSTGRESQL)),$(error no PostgreSQL $(POSTGRESQL)))
