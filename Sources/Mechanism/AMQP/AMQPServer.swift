@@ -8,9 +8,12 @@ public struct AMQPServer: Hashable, Sendable {
     public let version: Version?
 
     /// A version of three numbers.
-    public struct Version: Hashable, Comparable, Sendable {
+    public struct Version: Hashable, Comparable, Sendable, CustomStringConvertible {
         /// The numbers, the most important first.
         public let major, minor, patch: Int
+
+        /// The numbers with dots between them.
+        public var description: String { "\(major).\(minor).\(patch)" }
 
         /// A version whose numbers are known.
         public init(_ major: Int, _ minor: Int, _ patch: Int) {

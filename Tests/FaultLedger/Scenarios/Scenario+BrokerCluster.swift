@@ -119,8 +119,7 @@ extension Scenario {
         }
         for node in nodes {
             try await node.control("await_online_nodes", "3", "--timeout", "60")
-            let version = try await node.version()
-            environment.say("\(node.nodeName) runs \(version.major).\(version.minor).\(version.patch)")
+            environment.say("\(node.nodeName) runs \(try await node.version())")
         }
         if programs != nil { try await enableFeatureFlags(nodes[0]) }
         try await environment.waitUntilReady()
