@@ -40,7 +40,7 @@ class Container:
         self._leader = int(children[0])
         return self.run("systemctl is-system-running", check=False).stdout.strip() in ("running", "degraded")
 
-    def run(self, script, check=True):
+    def run(self, script, check=True, seconds=300):
         """Runs a script of sh in the container; fails with its output if it fails."""
         result = subprocess.run(
             ["nsenter", "--target", str(self._leader), "--mount", "--uts", "--ipc", "--pid", "--cgroup", "--root",
@@ -48,7 +48,7 @@ class Container:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LANG": "C.UTF-8",
                  "TERM": "dumb", "SYSTEMD_PAGER": ""},
-            timeout=300)
+            timeout=seconds)
         if check and result.returncode != 0:
             raise DemoFailure(f"in the container: '{script}' ended with status {result.returncode}:\n{result.stdout}")
         return result

@@ -70,6 +70,7 @@ class PackageCheck:
 
     def __init__(self, options, folder):
         self._package = os.path.abspath(options.package)
+        self._next_package, self._next_archives = options.next_package, options.next_archives
         self._folder = folder
         self._container = Container(options.root, folder)
         self._apus = os.path.join(folder, "unpacked/usr/bin/apus")
@@ -85,9 +86,11 @@ class PackageCheck:
         say("booting a fresh Debian")
         self._container.boot()
         self._broker.wait()
-        for step in (self._install, self._units, self._refuses_bad_configuration, self._configure, self._start,
-                     self._load_with_a_kill, self._reload, self._watchdog, self._stop, self._upgrade, self._remove,
-                     self._purge):
+        steps = [self._install, self._units, self._refuses_bad_configuration, self._configure, self._start,
+                 self._load_with_a_kill, self._reload, self._watchdog, self._stop, self._upgrade]
+        if self._next_package:
+            steps.append(self._upgrade_debian)
+        for step in steps + [self._remove, self._purge]:
             say(step.__doc__)
             step()
 
@@ -101,7 +104,8 @@ class PackageCheck:
 
     def _start_simulator(self):
         self._apns_port, = free_ports(1)
-        self._record = os.path.join(self._folder, "pushes.ndjson")
+        self._record, self._record_offset = os.path.join(self._folder, "pushes.ndjson"), 0
+        self._rounds = 0
         self._processes.append(Process(
             "simulator",
             [self._apus, "simulate", "--listen", f"127.0.0.1:{self._apns_port}", "--make-key", "key.p8", "--ca-out",
@@ -120,8 +124,7 @@ class PackageCheck:
                 "/var/lib/apus": "750 apus apus", "/usr/bin/apus": "755 root root"}.items():
             equal(f"mode and owner of {path}", c.output(f"stat --format='%a %U %G' {path}"), wanted)
         equal("the user", c.output("getent passwd apus | cut -d: -f6-"), "/var/lib/apus:/usr/sbin/nologin")
-        version = c.output("dpkg-query --show --showformat='${Version}' apus")
-        equal("the version", c.output("apus --version"), "apus " + version.rsplit("-", 1)[0].replace("~", "-"))
+        equal("the version", c.output("apus --version"), "apus " + self._version().rsplit("-", 1)[0].replace("~", "-"))
         for unit in UNITS + ["apus.target"]:
             equal(f"{unit} is enabled", c.run(f"systemctl is-enabled {unit}", check=False).stdout.strip(), "disabled")
             equal(f"{unit} is active", c.unit(unit)["ActiveState"], "inactive")
@@ -190,22 +193,28 @@ class PackageCheck:
         """load: a killed worker comes back, and each of 3000 events reaches its device"""
         c = self._container
         killed = c.unit("apus@1.service")["MainPID"]
+        self._publish(lambda: c.run(f"kill -KILL {killed}"))
+        until("all devices reached", 60, lambda: len(self._reached()) == EVENTS)
+        self._await_ready("apus@1.service")
+        unit = c.unit("apus@1.service")
+        check(unit["MainPID"] != killed and unit["NRestarts"] == "1", f"not started again: {unit['NRestarts']}")
+
+    def _publish(self, in_the_middle=lambda: None):
+        """Publishes an event for each device."""
+        self._rounds += 1
         connection = pika.BlockingConnection(pika.URLParameters(self._broker.url))
         channel = connection.channel()
         channel.confirm_delivery()
         properties = pika.BasicProperties(content_type="application/cloudevents+json", delivery_mode=2)
         for number in range(EVENTS):
-            event = {"specversion": "1.0", "id": f"e{number}", "source": "/check", "type": "com.example.push.requested",
+            event = {"specversion": "1.0", "id": f"e{self._rounds}-{number}", "source": "/check",
+                     "type": "com.example.push.requested",
                      "data": {"app": "chat", "userIds": [f"u{number}"], "notification": {"title": f"Event {number}"}}}
             channel.basic_publish("apus.changes", f"push.requested.u{number}", json.dumps(event), properties,
                                   mandatory=True)
             if number == EVENTS // 2:
-                c.run(f"kill -KILL {killed}")
+                in_the_middle()
         connection.close()
-        until("all devices reached", 60, lambda: len(self._reached()) == EVENTS)
-        self._await_ready("apus@1.service")
-        unit = c.unit("apus@1.service")
-        check(unit["MainPID"] != killed and unit["NRestarts"] == "1", f"not started again: {unit['NRestarts']}")
 
     def _reload(self):
         """reload: systemctl reload is done when the worker has read its configuration"""
@@ -249,7 +258,7 @@ class PackageCheck:
         before = {unit: c.unit(unit)["MainPID"] for unit in UNITS}
         self._pack_next_revision()
         c.run("dpkg --force-confdef --force-confold --install /next.deb")
-        check(c.output("dpkg-query --show --showformat='${Version}' apus").endswith("-2"), "the version is the old one")
+        equal("the version", self._version(), self._next_revision)
         equal("apus.toml", self._read("/etc/apus/apus.toml"), self._edited)
         equal("mode of apus.toml", c.output("stat --format='%a %U %G' /etc/apus/apus.toml"), "640 root apus")
         check("# of the next revision" in self._read("/etc/apus/apus.toml.dpkg-dist"), "no apus.toml.dpkg-dist")
@@ -258,6 +267,33 @@ class PackageCheck:
             c.run(f"systemctl restart {unit}")
             self._await_ready(unit)
             check(c.unit(unit)["MainPID"] != before[unit], f"{unit} was not restarted")
+
+    def _upgrade_debian(self):
+        """upgrade of Debian: what runs goes on, and after a boot all is there, with the next package"""
+        c = self._container
+        before = {unit: c.unit(unit)["MainPID"] for unit in UNITS}
+        registry, debian = self._registry(), self._debian()
+        run(["tar", "--extract", "--file", os.path.abspath(self._next_archives), "--directory", c.root], self._folder)
+        apt = "apt-get --quiet --quiet --yes --no-install-recommends -o Dpkg::Options::=--force-confold "
+        c.run(apt + "dist-upgrade", seconds=1200)
+        equal("processes", {unit: c.unit(unit)["MainPID"] for unit in UNITS}, before)
+        self._await_reached_again()
+        c.copy(self._next_package, "/next-debian.deb")
+        c.run(apt + "install /next-debian.deb", seconds=600)
+        equal("processes", {unit: c.unit(unit)["MainPID"] for unit in UNITS}, before)
+        say("    booting it")
+        c.stop()
+        c.boot()
+        check(self._debian() != debian, f"still {debian}")
+        say(f"    {debian} became {self._debian()}, with apus {self._version()}")
+        for unit in UNITS:
+            self._await_ready(unit)
+        equal("apus.toml", self._read("/etc/apus/apus.toml"), self._edited)
+        equal("the registry", self._registry(), registry)
+        missing = c.run("ldd /usr/bin/apus | grep 'not found'", check=False).stdout
+        equal("libraries that are missing", missing, "")
+        c.run(AS_SERVICE + "check --connect")
+        self._await_reached_again()
 
     def _remove(self):
         """remove: services stop, configuration, credentials and registry stay"""
@@ -300,9 +336,27 @@ class PackageCheck:
     def _token(number):
         return f"{number:064x}"
 
+    def _version(self):
+        return self._container.output("dpkg-query --show --showformat='${Version}' apus")
+
+    def _debian(self):
+        return self._container.output(". /etc/os-release; echo $PRETTY_NAME, $(systemctl --version | head -n 1)")
+
+    def _registry(self):
+        """The devices that the registry holds."""
+        return self._container.output(AS_SERVICE + "device list --json --show-token")
+
+    def _await_reached_again(self):
+        """An event for each device, and its push."""
+        until("the record has come to its end", 60, lambda: len(self._reached()) == EVENTS)
+        self._record_offset = os.path.getsize(self._record)
+        self._publish()
+        until("all devices reached again", 60, lambda: len(self._reached()) == EVENTS)
+
     def _reached(self):
         tokens = set()
         with open(self._record, encoding="utf-8") as file:
+            file.seek(self._record_offset)
             for line in file:
                 # The last line may not be whole yet.
                 if line.endswith("\n"):
@@ -329,7 +383,9 @@ class PackageCheck:
         run(["dpkg-deb", "--raw-extract", self._package, tree], self._folder)
         with open(f"{tree}/DEBIAN/control", encoding="utf-8") as file:
             control = file.read()
-        lines = [line[:-1] + "2" if line.startswith("Version: ") else line for line in control.splitlines()]
+        self._next_revision = self._version()[:-1] + "2"
+        lines = [f"Version: {self._next_revision}" if line.startswith("Version: ") else line
+                 for line in control.splitlines()]
         with open(f"{tree}/DEBIAN/control", "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
         with open(f"{tree}/etc/apus/apus.toml", "a", encoding="utf-8") as file:
@@ -342,6 +398,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--package", required=True, help="the package")
     parser.add_argument("--root", required=True, help="a fresh Debian with systemd, as a tar file")
+    parser.add_argument("--next-package", help="the package of the next Debian, to which this one is upgraded")
+    parser.add_argument("--next-archives", help="a tar file with what apt needs for that")
     parser.add_argument("--keep", action="store_true", help="keep the temporary folder")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="apus-package-")
