@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
         // For benchmarks: put in front of the C library's own functions by LD_PRELOAD, never linked.
         .library(name: "allocation-counter", type: .dynamic, targets: ["AllocationCounter"]),
+        .library(name: "stopped-clock", type: .dynamic, targets: ["StoppedClock"]),
         // For the package in `Tests/Fuzz/` only.
         .library(
             name: "ApusInternals",
@@ -467,7 +468,8 @@ let package = Package(
                 "EventLoop", "Metrics", "Crypto", "PushCore", "SQLiteRegistry", "PostgresRegistry",
                 "ServiceClient", "APNsTransport", "FCMTransport", "WebPushTransport", "EncryptedContent", "Dispatcher",
                 "Geography", "PushTestKit", "Notifications", "ConnectionPool",
-                "Predicates", "PredicateIndex", "Essentials", "CapacityModel", "JSON",
+                "Predicates", "PredicateIndex", "Essentials", "CapacityModel", "JSON", "Hashing",
+                "PushServiceSimulator", "APNsSimulator",
             ],
             path: "Benchmarks/Sources/ApusBenchmarks",
             swiftSettings: swiftSettings
@@ -476,6 +478,7 @@ let package = Package(
             name: "bare-consumer", path: "Benchmarks/Sources/BareConsumer",
             linkerSettings: [.linkedLibrary("rabbitmq"), .linkedLibrary("sqlite3")]),
         .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
+        .target(name: "StoppedClock", path: "Benchmarks/Sources/StoppedClock"),
         testTarget("BenchmarkTests", in: "Support", ["apus-benchmarks", "PushTestKit"]),
         testTarget("FaultLedgerTests", in: "Support", ["FaultLedger", "PushTestKit", "JSON"]),
         testTarget(

@@ -108,7 +108,7 @@ enum BenchmarkDocuments {
     /// A table for each scenario.
     static func everything(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
         var text = budgets(results)
-        for scenario in BenchmarkScenario.allCases {
+        for scenario in BenchmarkScenario.allCases where scenario.keepsResults {
             let figures = results.filter { $0.scenario == scenario.rawValue }
             text += "\n### `\(scenario.rawValue)`\n\n\(scenario.summary)\n"
             guard !figures.isEmpty else {

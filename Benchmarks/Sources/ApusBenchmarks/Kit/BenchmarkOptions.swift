@@ -16,6 +16,14 @@ struct BenchmarkOptions {
     private(set) var curves: Set<CurvesScenario.Part> = []
     /// Whether curves have their far ends, too, each of which takes minutes.
     private(set) var hasFarEnds = false
+    /// The committed instructions of each part, which the scenario `instructions` compares with.
+    private(set) var instructionTablePath: String?
+    /// Whether that scenario writes what it counts there, and compares nothing.
+    private(set) var recordsInstructions = false
+    /// The part whose work this process is to do, for its parent to count.
+    private(set) var instructionPart: InstructionPart?
+    /// The registry of that part.
+    private(set) var instructionRegistry = ""
     /// The one that this process is to run itself.
     private(set) var scenarioOfProcess: BenchmarkScenario?
     private var named: [BenchmarkScenario] = []
@@ -55,6 +63,10 @@ struct BenchmarkOptions {
             case "--documents": documentsFolder = rest.popFirst()
             case "--documents-only": writesDocumentsOnly = true
             case "--small": break
+            case "--instruction-table": instructionTablePath = rest.popFirst()
+            case "--record": recordsInstructions = true
+            case "--instruction-part": instructionPart = rest.popFirst().flatMap(InstructionPart.init)
+            case "--instruction-registry": instructionRegistry = rest.popFirst() ?? ""
             case "--scenario-process": scenarioOfProcess = rest.popFirst().flatMap(BenchmarkScenario.init)
             default:
                 guard let scenario = BenchmarkScenario(rawValue: argument) else {

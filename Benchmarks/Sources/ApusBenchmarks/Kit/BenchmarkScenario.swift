@@ -2,7 +2,7 @@ import EventLoop
 
 /// What can be measured, in the order in which it is.
 enum BenchmarkScenario: String, CaseIterable {
-    case client, services, distance, allocations, micro, matching, pipeline, subscriptions
+    case client, services, distance, allocations, micro, instructions, matching, pipeline, subscriptions
     case worker, brokers, outcomes, postgresql, replicas, queues, latency, fanout, fairness, isolation, bulkheads,
         memory, peers
     case libraries, curves
@@ -16,6 +16,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .distance: "The client with APNs 25 ms and 100 ms away, beside h2load."
         case .allocations: "Allocations of memory for each push."
         case .micro: "Single steps: decoding, rendering, signing, looking up devices."
+        case .instructions: "Instructions and allocations of fixed work, beside those that were committed."
         case .matching: "The index of record subscriptions: matching, memory, changes."
         case .pipeline: "The worker without sockets: a queue, a registry and a push service that answer at once."
         case .subscriptions: "Saving and reading record subscriptions, and record events in the worker without sockets."
@@ -52,9 +53,14 @@ enum BenchmarkScenario: String, CaseIterable {
         case .peers: ScenarioLimits(seconds: 900, mebibytes: 4_096)
         case .curves: ScenarioLimits(seconds: 1_200, mebibytes: 6_144)
         case .isolation: ScenarioLimits(seconds: 1_200, mebibytes: 4_096)
+        // Two minutes, or many where all else goes first.
+        case .instructions: ScenarioLimits(seconds: 1_800, mebibytes: 4_096)
         default: ScenarioLimits(seconds: 600, mebibytes: 4_096)
         }
     }
+
+    /// Whether its figures stand in `results.json`; those of the scenario `instructions` have a file of their own.
+    var keepsResults: Bool { self != .instructions }
 
     /// Variables of the environment of its process.
     var environment: [String: String] {
@@ -69,6 +75,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .distance: try await DistanceScenario(bench: bench, report: report).run()
         case .allocations: try await AllocationScenario(bench: bench, report: report).run()
         case .micro: try await MicroScenario(bench: bench, report: report).run()
+        case .instructions: try await InstructionScenario(bench: bench, report: report).run()
         case .matching: try MatchingScenario(report: report).run()
         case .pipeline: try await PipelineScenario(bench: bench, report: report).run()
         case .subscriptions: try await SubscriptionScenario(bench: bench, report: report).run()

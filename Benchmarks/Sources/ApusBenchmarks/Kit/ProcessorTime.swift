@@ -64,9 +64,14 @@ enum Allocations {
     }
 
     /// The library, beside the running program.
-    static var libraryPath: String {
+    static var libraryPath: String { PreloadedLibrary.path(of: "allocation-counter") }
+}
+
+/// A library that is put in front of the C library of a process.
+enum PreloadedLibrary {
+    /// The path of such a library, which lies beside the running program.
+    static func path(of name: String) -> String {
         let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: program).deletingLastPathComponent()
-            .appendingPathComponent("liballocation-counter.so").path
+        return URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent("lib\(name).so").path
     }
 }

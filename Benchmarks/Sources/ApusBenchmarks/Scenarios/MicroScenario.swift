@@ -11,6 +11,14 @@ struct MicroScenario {
     private static let rounds = Scale.of(200_000, small: 2_000)
     private static let lookUps = Scale.of(100_000, small: 1_000)
 
+    /// An event with all that an event of a dataset may have.
+    static let changedDataset = """
+        {"specversion":"1.0","id":"7c9e6679-7425-40de-944b-e07fc1f90ae7","source":"/sync/eu-west-1/worker-17",\
+        "type":"com.example.dataset.changed","time":"2026-11-21T10:11:12.345Z","datacontenttype":\
+        "application/json","data":{"identityPoolId":"\(TestEvents.pool)","identityId":\
+        "us-east-1:00000000-0000-0000-0000-000000000001","datasetName":"notes","syncCount":42,"deviceId":"phone-1"}}
+        """
+
     let bench: Workbench
     let report: Report
 
@@ -28,12 +36,7 @@ struct MicroScenario {
     }
 
     private func decode() throws {
-        let body = """
-            {"specversion":"1.0","id":"7c9e6679-7425-40de-944b-e07fc1f90ae7","source":"/sync/eu-west-1/worker-17",\
-            "type":"com.example.dataset.changed","time":"2026-11-21T10:11:12.345Z","datacontenttype":\
-            "application/json","data":{"identityPoolId":"\(TestEvents.pool)","identityId":\
-            "us-east-1:00000000-0000-0000-0000-000000000001","datasetName":"notes","syncCount":42,"deviceId":"phone-1"}}
-            """
+        let body = Self.changedDataset
         let message = TestEvents.message(body)
         let decoder = EventDecoder()
         let cpu = try measure(Self.rounds) { _ in _ = try decoder.decode(message) }

@@ -83,7 +83,7 @@ struct PipelineScenario {
         return Cost(microseconds: spent / Double(pushes), allocations: Double(allocated) / Double(pushes))
     }
 
-    private static var configuration: PipelineConfiguration {
+    static var configuration: PipelineConfiguration {
         let route = AppRoute(
             index: 0, name: "chat", bundleID: Workbench.bundleID, productionRoute: 0, sandboxRoute: 1, courierRoute: 2)
         return PipelineConfiguration(
