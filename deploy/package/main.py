@@ -1,6 +1,7 @@
 """Installs the Debian package in a fresh Debian, boots it, and meets everything that an operator meets with it."""
 
 import argparse
+import glob
 import json
 import os
 import shutil
@@ -106,10 +107,13 @@ class PackageCheck:
         self._apns_port, = free_ports(1)
         self._record, self._record_offset = os.path.join(self._folder, "pushes.ndjson"), 0
         self._rounds = 0
+        # The program may be of another Debian than this system: it needs the loader and the libraries of that one.
+        libraries, = glob.glob(self._container.path("/usr/lib/*-linux-gnu"))
+        loader, = glob.glob(f"{libraries}/ld-linux-*.so.*")
         self._processes.append(Process(
             "simulator",
-            [self._apus, "simulate", "--listen", f"127.0.0.1:{self._apns_port}", "--make-key", "key.p8", "--ca-out",
-             "simulator.pem", "--record", self._record], self._folder))
+            [loader, "--library-path", libraries, self._apus, "simulate", "--listen", f"127.0.0.1:{self._apns_port}",
+             "--make-key", "key.p8", "--ca-out", "simulator.pem", "--record", self._record], self._folder))
 
     # The steps
 
