@@ -19,11 +19,18 @@ public final class PrivatePgBouncer: Sendable {
     private let supervisor: SupervisedProcess.Started
     private let isStopped = Mutex(false)
 
-    /// Another PgBouncer than Debian's: one that keeps prepared statements, of version 1.21 or newer.
-    private static let newerProgram = ServerPrograms.path(in: "APUS_PGBOUNCER")
+    private static let program = ServerPrograms.path(in: "APUS_PGBOUNCER") ?? "/usr/sbin/pgbouncer"
 
-    /// Whether there is one that can keep prepared statements.
-    public static var canKeepStatements: Bool { newerProgram != nil }
+    /// Whether it keeps prepared statements without being told to, as version 1.24 and newer do.
+    ///
+    /// - Throws: `PrivateServerFailure` if it is not installed, or says no version.
+    public static func keepsStatements() async throws -> Bool {
+        let output = try await SupervisedProcess.run([program, "--version"], environment: [:]).output
+        guard let match = output.firstMatch(of: /PgBouncer ([0-9]+)\.([0-9]+)/), let major = Int(match.1),
+            let minor = Int(match.2)
+        else { throw PrivateServerFailure("\(program) says no version: \(output)") }
+        return (major, minor) >= (1, 24)
+    }
 
     /// Starts a pooler and waits until it accepts connections.
     ///
@@ -70,7 +77,7 @@ public final class PrivatePgBouncer: Sendable {
         supervisor = try SupervisedProcess.start(
             ["/bin/sh", "-c", Self.supervisorScript],
             environment: [
-                "APUS_FOLDER": folder, "APUS_PROGRAM": Self.newerProgram ?? "pgbouncer",
+                "APUS_FOLDER": folder, "APUS_PROGRAM": Self.program,
                 "PATH": "/usr/sbin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": folder,
             ])
     }

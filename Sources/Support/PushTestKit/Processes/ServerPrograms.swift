@@ -6,7 +6,7 @@ import Glibc
 /// |---|---|---|
 /// | `APUS_RABBITMQ_PROGRAMS` | a folder with `rabbitmq-server` and `rabbitmqctl` | `/usr/lib/rabbitmq/bin` |
 /// | `APUS_POSTGRESQL_PROGRAMS` | a folder with `initdb`, `postgres` and `psql` | the newest installed version |
-/// | `APUS_PGBOUNCER` | a PgBouncer that keeps prepared statements | what needs one is not tried |
+/// | `APUS_PGBOUNCER` | a PgBouncer | `/usr/sbin/pgbouncer` |
 ///
 /// `deploy/bin/fetch-brokers` makes such folders. A program `enter` there runs others with the part's own libraries.
 enum ServerPrograms {
