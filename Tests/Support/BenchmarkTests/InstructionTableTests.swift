@@ -38,13 +38,13 @@ struct InstructionTableTests {
         #expect(!message.contains("depend on the compiler"))
     }
 
-    @Test("Allocations that come once in many items may differ by a fiftieth of one an item")
+    @Test("Allocations that come once in many items may differ by a twentieth of one an item")
     func rareAllocations() {
         let known = table([("client", 10_000, 0.428)])
-        #expect(known.compare(table([("client", 10_000, 0.44)])).message == nil)
-        #expect(known.compare(table([("client", 10_000, 0.41)])).message == nil)
-        let failures = known.compare(table([("client", 10_000, 0.45)])).failures
-        #expect(failures == ["client: 0.450 allocations an item, was 0.428 (+5.1 %)."])
+        #expect(known.compare(table([("client", 10_000, 0.475)])).message == nil)
+        #expect(known.compare(table([("client", 10_000, 0.38)])).message == nil)
+        let failures = known.compare(table([("client", 10_000, 0.48)])).failures
+        #expect(failures == ["client: 0.480 allocations an item, was 0.428 (+12.1 %)."])
     }
 
     @Test("Where nothing was allocated, the first allocation fails")

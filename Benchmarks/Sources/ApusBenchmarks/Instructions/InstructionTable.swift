@@ -15,7 +15,7 @@ struct InstructionTable: Codable, Hashable {
     /// By how much a figure may exceed the table's.
     static let tolerance = 0.01
     /// By how much allocations may in any case: threads that wake up once more or less make a few, but none an item.
-    static let allocationsTolerance = 0.02
+    static let allocationsTolerance = 0.05
 
     /// The versions of the compiler and of the libraries that the figures depend on, by name.
     var measuredWith: [String: String]
@@ -87,9 +87,10 @@ extension InstructionTable {
         var otherVersions: [String] = []
     }
 
-    /// The most allocations where so many are in the table.
+    /// The most allocations where so many are in the table, in thousandths.
     static func allocationsMaximum(_ known: InstructionFigure) -> Double {
-        known.allocations + max(known.allocations * tolerance, allocationsTolerance)
+        let most = known.allocations + max(known.allocations * tolerance, allocationsTolerance)
+        return (most * 1_000).rounded() / 1_000
     }
 
     /// Compares figures of today with this table.
