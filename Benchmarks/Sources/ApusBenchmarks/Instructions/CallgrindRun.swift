@@ -76,8 +76,10 @@ struct CallgrindRun {
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw BenchmarkFailure(description: "\(path) is missing; run 'deploy/bin/install-packages bench'")
         }
+        // The registry's path is as long in every run: the copy of a text allocates once or twice by its length.
         let environment = [
             "SWIFT_DETERMINISTIC_HASHING": "1", "LD_PRELOAD": PreloadedLibrary.path(of: "stopped-clock"),
+            "TMPDIR": "/tmp",
         ]
         let command = try RunningCommand(program: path, arguments, environment: environment, in: folder)
         let end = await command.end()

@@ -67,6 +67,7 @@ struct RegistryFile {
 
     private static func status(_ path: String) -> stat? {
         var status = stat()
-        return stat(path, &status) == 0 ? status : nil
+        // It is on the way of every look-up: a text that is handed over without this is copied.
+        return path.withCString { stat($0, &status) } == 0 ? status : nil
     }
 }
