@@ -1,4 +1,3 @@
-import Glibc
 import PushTestKit
 
 extension Scenario {
@@ -109,7 +108,7 @@ extension Scenario {
         setting: Setting(brokerNodes: 3, settleSeconds: handOverSeconds), redeliveries: 6
     ) { environment in
         let nodes = try environment.cluster.nodes
-        let programs = getenv("APUS_RABBITMQ_NEXT_PROGRAMS").map { String(cString: $0) }
+        let programs = PrivateRabbitMQ.nextPrograms
         if programs != nil { try await enableFeatureFlags(nodes[0]) }
         for node in nodes { try await node.control("stop_app") }
         for node in nodes { try node.kill() }

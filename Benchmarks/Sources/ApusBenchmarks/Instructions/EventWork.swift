@@ -64,7 +64,7 @@ enum InstructionRegistry {
     /// Makes the file.
     static func make(at path: String) throws {
         let registry = try SQLiteRegistry.open(path: path, mode: .create)
-        let all = (0..<devices + FanOutWork.devices).map { registration($0, identity: min($0, crowd)) }
+        let all = (0..<devices + PipelineWork.crowdDevices).map { registration($0, identity: min($0, crowd)) }
         for start in stride(from: 0, to: all.count, by: 1_000) {
             try registry.register(Array(all[start..<min(all.count, start + 1_000)]))
         }

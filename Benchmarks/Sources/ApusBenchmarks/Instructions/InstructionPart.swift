@@ -17,8 +17,8 @@ enum InstructionPart: String, CaseIterable {
         case .decode, .render: (Scale.of(500, small: 5), Scale.of(5_000, small: 10))
         case .lookUp: (Scale.of(500, small: 5), Scale.of(2_000, small: 10))
         case .lookUpInBatch: (Scale.of(1_000, small: 100), Scale.of(4_000, small: 200))
-        case .oneToOne: (OneToOneWork.datasets, Scale.of(4_000, small: 100))
-        case .fanOut: (FanOutWork.devices, Scale.of(3, small: 1) * FanOutWork.devices)
+        case .oneToOne: (PipelineWork.datasets, Scale.of(4_000, small: 100))
+        case .fanOut: (PipelineWork.crowdDevices, Scale.of(3, small: 1) * PipelineWork.crowdDevices)
         case .pushService: (Scale.of(1_000, small: 100), Scale.of(4_000, small: 100))
         }
     }
@@ -57,8 +57,8 @@ enum InstructionPart: String, CaseIterable {
         case .render: RenderWork()
         case .lookUp: try LookUpWork(registry: registry, batch: 1)
         case .lookUpInBatch: try LookUpWork(registry: registry, batch: 100)
-        case .oneToOne: try OneToOneWork(registry: registry, total: total)
-        case .fanOut: try FanOutWork(registry: registry, total: total)
+        case .oneToOne: try PipelineWork.oneToOne(registry: registry, total: total)
+        case .fanOut: try PipelineWork.fanOut(registry: registry, total: total)
         case .pushService: try PushServiceWork(folder, total: total)
         }
     }

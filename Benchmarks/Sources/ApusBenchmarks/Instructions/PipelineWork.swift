@@ -6,47 +6,40 @@ import PushCore
 import PushTestKit
 import SQLiteRegistry
 
-/// Takes events, each for one device, from delivery to acknowledgement.
-final class OneToOneWork: CountedWork {
+/// Takes events from delivery to acknowledgement; each push is an item.
+final class PipelineWork: CountedWork {
     /// How many datasets change, one after the other: more than are under way at once, and no more than the warm-up
     /// has, so that tables of datasets do not grow while it is counted.
     static let datasets = Scale.of(1_500, small: 100)
+    /// How many devices an event of the fan-out has: more than one worker serves alone.
+    static let crowdDevices = Scale.of(4_000, small: 1_500)
 
     private let drive: PipelineDrive
+    private let pushesPerEvent: Int
     private var messages: ArraySlice<Message>
 
-    init(registry: String, total: Int) throws {
+    private init(registry: String, pushesPerEvent: Int, total: Int, event: (Int) -> String) throws {
         drive = try PipelineDrive(registry: registry)
-        messages =
-            (0..<total).map { index in
-                TestEvents.message(RegisteredDevice.event(index % Self.datasets, syncCount: index))
-            }[...]
+        self.pushesPerEvent = pushesPerEvent
+        messages = (0..<total / pushesPerEvent).map { TestEvents.message(event($0)) }[...]
+    }
+
+    /// Events for one device each.
+    static func oneToOne(registry: String, total: Int) throws -> PipelineWork {
+        try PipelineWork(registry: registry, pushesPerEvent: 1, total: total) { index in
+            RegisteredDevice.event(index % datasets, syncCount: index)
+        }
+    }
+
+    /// Events for thousands of devices each.
+    static func fanOut(registry: String, total: Int) throws -> PipelineWork {
+        try PipelineWork(registry: registry, pushesPerEvent: crowdDevices, total: total) { index in
+            RegisteredDevice.request("f\(index)", identity: InstructionRegistry.crowd)
+        }
     }
 
     func perform(_ count: Int) throws {
-        try drive.perform(messages.prefix(count), pushes: count)
-        messages = messages.dropFirst(count)
-    }
-}
-
-/// Takes events, each for thousands of devices, from delivery to acknowledgement; each push is an item.
-final class FanOutWork: CountedWork {
-    /// How many devices an event has: more than one worker serves alone.
-    static let devices = Scale.of(4_000, small: 1_500)
-
-    private let drive: PipelineDrive
-    private var messages: ArraySlice<Message>
-
-    init(registry: String, total: Int) throws {
-        drive = try PipelineDrive(registry: registry)
-        messages =
-            (0..<total / Self.devices).map { index in
-                TestEvents.message(RegisteredDevice.request("f\(index)", identity: InstructionRegistry.crowd))
-            }[...]
-    }
-
-    func perform(_ count: Int) throws {
-        let events = count / Self.devices
+        let events = count / pushesPerEvent
         try drive.perform(messages.prefix(events), pushes: count)
         messages = messages.dropFirst(events)
     }

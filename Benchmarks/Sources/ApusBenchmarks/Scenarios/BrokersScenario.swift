@@ -11,16 +11,7 @@ struct BrokersScenario {
         /// RabbitMQ's own word for it, for example `4.3.6`.
         var version: String
         var programs: String
-        var rounds: [Round] = []
-    }
-
-    /// What an event costs.
-    fileprivate struct Round {
-        var publishedPerSecond: Double
-        var brokerPublishMicroseconds: Double
-        var pushedPerSecond: Double
-        var workerMicroseconds: Double
-        var brokerPushMicroseconds: Double
+        var rounds: [[Figure: Double]] = []
     }
 
     let bench: Workbench
@@ -31,9 +22,10 @@ struct BrokersScenario {
         defer { simulator.kill() }
         try await bench.importDevices(Self.events, into: "brokers.db") { $0 }
         var candidates = try await candidates()
-        for round in 0..<Self.rounds {
+        for _ in 0..<Self.rounds {
             for index in candidates.indices {
-                try await measure(&candidates[index], syncCount: round, simulatorPort: simulator.port)
+                let round = try await measure(candidates[index].programs, simulatorPort: simulator.port)
+                candidates[index].rounds.append(round)
             }
         }
         report(candidates)
@@ -55,8 +47,8 @@ struct BrokersScenario {
         return candidates
     }
 
-    private func measure(_ candidate: inout Candidate, syncCount: Int, simulatorPort: UInt16) async throws {
-        let broker = try await PrivateRabbitMQ.start(programs: candidate.programs)
+    private func measure(_ programs: String, simulatorPort: UInt16) async throws -> [Figure: Double] {
+        let broker = try await PrivateRabbitMQ.start(programs: programs)
         defer { broker.stop() }
         try bench.writeConfiguration(
             broker: broker.url, simulatorPort: simulatorPort, registryURL: bench.registryURL("brokers.db"))
@@ -68,18 +60,18 @@ struct BrokersScenario {
         let seconds = start.duration(to: ContinuousClock().now).seconds
         let published = spent()
         let worker = try await bench.runWorker(pushes: Self.events)
-        candidate.rounds.append(
-            Round(
-                publishedPerSecond: count / seconds, brokerPublishMicroseconds: (published - before) / count,
-                pushedPerSecond: worker.perSecond, workerMicroseconds: worker.microseconds,
-                brokerPushMicroseconds: (spent() - published) / count))
+        return [
+            .eventsPublished: count / seconds, .brokerToPublish: (published - before) / count,
+            .eventsPushed: worker.perSecond, .worker: worker.microseconds,
+            .brokerToPush: (spent() - published) / count,
+        ]
     }
 
     private func report(_ candidates: [Candidate]) {
         for figure in Figure.allCases {
             var reference: Double?
             for candidate in candidates {
-                let value = Median.of(candidate.rounds.map { $0[keyPath: figure.value] })
+                let value = Median.of(candidate.rounds.compactMap { $0[figure] })
                 report.add(figure.name(of: candidate.version), value, figure.unit, reference: reference)
                 reference = reference ?? value
             }
@@ -108,16 +100,6 @@ extension BrokersScenario {
         }
 
         fileprivate var unit: String { rawValue.hasPrefix("events") ? "1/s" : "µs" }
-
-        fileprivate var value: KeyPath<Round, Double> {
-            switch self {
-            case .eventsPublished: \.publishedPerSecond
-            case .brokerToPublish: \.brokerPublishMicroseconds
-            case .eventsPushed: \.pushedPerSecond
-            case .worker: \.workerMicroseconds
-            case .brokerToPush: \.brokerPushMicroseconds
-            }
-        }
 
         /// The name of the figure of a version.
         func name(of version: String) -> String { "\(rawValue)_rabbitmq_\(version)" }

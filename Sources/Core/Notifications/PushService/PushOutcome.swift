@@ -98,11 +98,6 @@ final class AnswerDetails: Hashable, Sendable {
         var successor: DeviceToken?
         /// The name of an accepted push, or the explanation of a refusal.
         var words: String?
-
-        var areNone: Bool {
-            words == nil && reason.isEmpty && deadSinceMilliseconds == nil && retryAfterSeconds == nil
-                && successor == nil
-        }
     }
 
     let values: Values
@@ -112,7 +107,9 @@ final class AnswerDetails: Hashable, Sendable {
     /// Keeps values; nil if there are none.
     ///
     /// No initialiser that may fail, because such a one allocates before it fails.
-    static func keeping(_ values: Values) -> AnswerDetails? { values.areNone ? nil : AnswerDetails(values) }
+    static func keeping(_ values: Values) -> AnswerDetails? {
+        values == Values() ? nil : AnswerDetails(values)
+    }
 
     @usableFromInline
     static func == (left: AnswerDetails, right: AnswerDetails) -> Bool { left.values == right.values }

@@ -5,6 +5,7 @@ import Glibc
 /// | variable | names | otherwise |
 /// |---|---|---|
 /// | `APUS_RABBITMQ_PROGRAMS` | a folder with `rabbitmq-server` and `rabbitmqctl` | `/usr/lib/rabbitmq/bin` |
+/// | `APUS_RABBITMQ_NEXT_PROGRAMS` | the same of a version to which nodes are upgraded | they stay as they are |
 /// | `APUS_POSTGRESQL_PROGRAMS` | a folder with `initdb`, `postgres` and `psql` | the newest installed version |
 /// | `APUS_PGBOUNCER` | a PgBouncer | `/usr/sbin/pgbouncer` |
 ///

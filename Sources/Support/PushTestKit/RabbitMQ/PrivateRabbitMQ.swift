@@ -13,6 +13,8 @@ import Synchronization
 public final class PrivateRabbitMQ: Sendable {
     /// Where the system's own programs are.
     public static let systemPrograms = "/usr/lib/rabbitmq/bin"
+    /// The programs of a newer version to which nodes can be upgraded; nil if none are named.
+    public static let nextPrograms = ServerPrograms.path(in: "APUS_RABBITMQ_NEXT_PROGRAMS")
     private static let defaultPrograms = ServerPrograms.path(in: "APUS_RABBITMQ_PROGRAMS") ?? systemPrograms
     private static let sharedNode = Task { try await PrivateRabbitMQ.start() }
     private static let namespaces = Atomic<Int>(0)
