@@ -42,7 +42,8 @@ struct WebhookConnectionTests {
         }
         try await fixture.publish(["two"], app: "well")
         try await fixture.wait(for: 1, at: "/well")
-        #expect(service.health.problem == nil && service.health.endpoints[1].consumptionProblem == nil)
+        try await fixture.waitUntilWell(service)
+        #expect(service.health.endpoints[1].consumptionProblem == nil)
         _ = try await fixture.topology.apply(to: fixture.configuration)
         try await fixture.publish(["three"], app: "gone")
         try await fixture.wait(for: 2, at: "/gone")
@@ -60,7 +61,7 @@ struct WebhookConnectionTests {
         try await fixture.publish(["one"], app: "well")
         try await fixture.wait(for: 1, at: "/well")
         #expect(service.health.endpoints[0].consumptionProblem?.contains("apus topology apply") == true)
-        #expect(service.health.problem == nil)
+        try await fixture.waitUntilWell(service)
         #expect(await service.stop(withinSeconds: 60))
         fixture.end()
     }

@@ -130,6 +130,11 @@ struct WebhookFixture {
         return service
     }
 
+    /// Waits until nothing keeps the service from posting: its publisher may connect after its first delivery.
+    func waitUntilWell(_ service: WebhookService) async throws {
+        try await eventually("the service to be well", equals: nil) { service.health.problem }
+    }
+
     /// Publishes outcomes as a worker does, one for each identifier.
     func publish(_ identifiers: [String], app: String) async throws {
         let messages = identifiers.enumerated().map { index, identifier in
