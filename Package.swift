@@ -14,10 +14,11 @@ let swiftSettings: [SwiftSetting] = [
 
 // Both `Sources` and `Tests` show the rings of the architecture: `Sources/RING/TARGET`.
 func swiftTarget(
-    _ name: String, in ring: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+    _ name: String, in ring: String, _ dependencies: [Target.Dependency], exclude: [String] = [],
+    resources: [Resource] = []
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(ring)/\(name)", resources: resources,
+        name: name, dependencies: dependencies, path: "Sources/\(ring)/\(name)", exclude: exclude, resources: resources,
         swiftSettings: swiftSettings)
 }
 
@@ -146,7 +147,8 @@ let package = Package(
             ]),
         swiftTarget(
             "ChangeQueue", in: "Adapters",
-            ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications", "Essentials"]),
+            ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications", "Essentials"],
+            exclude: ["README.md"]),
         swiftTarget(
             "SQLiteRegistry", in: "Adapters",
             ["PushCore", "JSON", "CSQLite", "Essentials", "Notifications", "Predicates"]),
@@ -173,7 +175,7 @@ let package = Package(
                 "PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer", "Essentials", "Notifications",
                 "Predicates",
             ],
-            resources: [.embedInCode("Native/openapi.json")]),
+            exclude: ["README.md"], resources: [.embedInCode("Native/openapi.json")]),
 
         // Ring 4: assembly.
         // What the libraries have in common; each re-exports it, so that a program imports the library alone.
