@@ -3,7 +3,7 @@ import CRabbitMQ
 @testable import AMQP
 
 /// Reads bytes as a table and as frames of a connection, as librabbitmq does, and hands them to what puts messages
-/// together; what was read is written and read again.
+/// together; what was read is written, in the counted length, and read again.
 ///
 /// The broker is trusted more than a publisher. But what a publisher puts into headers comes this way.
 struct AMQPFuzzTarget: FuzzTarget {

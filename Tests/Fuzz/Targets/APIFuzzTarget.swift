@@ -14,7 +14,8 @@ import Synchronization
 ///
 /// A request is its first line, header fields, an empty line and the body. The tokens are `write`, `read` and `chat`,
 /// and requests of the Cognito api without a signature are signed. No request may be answered with an error of the
-/// server, and no answer may carry what the client wrote into its header fields as further lines.
+/// server, no answer may carry what the client wrote into its header fields as further lines, and an answer that
+/// announces JSON must be JSON.
 struct APIFuzzTarget: FuzzTarget {
     private static let requestsMaximum = 8
     private static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"

@@ -8,7 +8,8 @@ import Notifications
 
 /// Reads what push services beside APNs and the token endpoints answer, and what their credentials and endpoints say.
 ///
-/// The first part is a body, an endpoint or a file. Its choices are the status and the wait of the answer.
+/// The first part is a body, an endpoint or a file. Its choices are the status and the wait of the answer. Reasons must
+/// be short and printable, no secret may be repeated, and a token may end only on proof.
 struct ServicesFuzzTarget: FuzzTarget {
     private static let secret = "s3cr3t"
     private static let hosts = [

@@ -57,6 +57,8 @@ public protocol SyncCallbacks: Sendable {
 
     /// The dataset is not synchronised; what was stored before stays stored.
     ///
+    /// A store threw, a callback cancelled, or four attempts were not enough.
+    ///
     /// - Parameters:
     ///   - dataset: the dataset.
     ///   - error: the reason.
