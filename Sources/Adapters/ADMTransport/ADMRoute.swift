@@ -46,7 +46,7 @@ public struct ADMRoute: Sendable {
     func http1Route(logger: Logger, metrics: MetricsRegistry) -> HTTP1Route {
         let replaced = metrics.counter(
             "apus_push_registrations_replaced_total",
-            help: "Answers with another registration ID than the one that the push was sent to.",
+            help: "Answers with another registration ID than the push's.",
             labels: [.init("app", app), .init("service", PushService.adm.rawValue)],
             appears: .onceUsed)
         return HTTP1Route(

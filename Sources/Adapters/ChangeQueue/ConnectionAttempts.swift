@@ -66,7 +66,7 @@ struct ConnectionMetrics {
             uniqueKeysWithValues: AMQPError.Code.allCases.map { code in
                 let counter = registry.counter(
                     "apus_amqp_reconnects_total",
-                    help: "Times that the connection to RabbitMQ had to be made again, by reason.",
+                    help: "Reconnects to RabbitMQ, by reason.",
                     labels: [label, MetricsRegistry.Label("reason", code.label)])
                 return (code, counter)
             })

@@ -21,7 +21,7 @@ public struct TraceExportMetrics: Sendable {
             })
         failedAttempts = registry.counter(
             "apus_trace_export_failures_total",
-            help: "Requests to the collector that it did not take; some are sent again.")
+            help: "Requests that the collector did not take.")
         waiting = registry.gauge("apus_trace_spans_waiting", help: "Spans that wait to be exported.")
     }
 

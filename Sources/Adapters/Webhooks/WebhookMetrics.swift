@@ -51,7 +51,7 @@ public struct WebhookMetrics: Sendable {
             uniqueKeysWithValues: Result.allCases.map { result in
                 let counter = registry.counter(
                     "apus_webhook_deliveries_total",
-                    help: "Outcomes that were consumed to be posted, by what became of them; retried ones come again.",
+                    help: "Outcomes consumed to be posted, by result.",
                     labels: [label, .init("result", result.rawValue)],
                     appears: result == .delivered || result == .dropped ? .always : .onceUsed)
                 return (result, counter)
@@ -60,7 +60,7 @@ public struct WebhookMetrics: Sendable {
             uniqueKeysWithValues: Answer.allCases.map { answer in
                 let counter = registry.counter(
                     "apus_webhook_requests_total",
-                    help: "Requests to backends, by the class of the answer's status; none is without an answer.",
+                    help: "Requests to backends, by the class of the status.",
                     labels: [label, .init("status", answer.rawValue)], appears: .onceUsed)
                 return (answer, counter)
             })
@@ -72,7 +72,7 @@ public struct WebhookMetrics: Sendable {
             appears: .onceUsed)
         isUp = registry.gauge(
             "apus_webhook_endpoint_up",
-            help: "1 while a backend takes outcomes, 0 while requests to it pause or have ended after a 410.",
+            help: "1 while a backend takes outcomes, 0 while requests pause or ended (410).",
             labels: [label])
         isUp.set(1)
     }

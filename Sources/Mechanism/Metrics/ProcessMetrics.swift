@@ -14,7 +14,7 @@ public enum ProcessMetrics {
             labels: [.init("version", version)]
         ).set(1)
         registry.counter(
-            "process_cpu_seconds_total", help: "Processor time that the process has used, in seconds.",
+            "process_cpu_seconds_total", help: "Processor time of the process, in seconds.",
             read: processorSeconds)
         registry.gauge("process_resident_memory_bytes", help: "Memory of the process that is in RAM, in bytes.") {
             Double(residentPages()) * Double(sysconf(Int32(_SC_PAGESIZE)))

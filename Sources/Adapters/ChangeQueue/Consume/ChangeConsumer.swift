@@ -92,15 +92,15 @@ struct ConsumerMetrics {
             "apus_deliveries_acknowledged_total", help: "Deliveries that were acknowledged.")
         rejectedTotal = registry.counter(
             "apus_deliveries_rejected_total",
-            help: "Deliveries that RabbitMQ was told to dead-letter, because it takes no copy of them.")
+            help: "Deliveries that RabbitMQ dead-letters, because it takes no copy.")
         redeliveredTotal = registry.counter(
             "apus_deliveries_redelivered_total",
-            help: "Deliveries that RabbitMQ may have delivered before: the bound on duplicate pushes.")
+            help: "Deliveries that may be repeated: the bound on duplicate pushes.")
         unacknowledged = registry.gauge(
             "apus_deliveries_unacknowledged", help: "Deliveries that this process holds unacknowledged.")
         paused = registry.gauge(
             "apus_consumer_paused",
-            help: "1 while the worker consumes nothing, because no push service can be reached or all apps are paused.")
+            help: "1 while no push service can be reached or all apps are paused.")
     }
 
     func paused(_ isPaused: Bool) { paused.set(isPaused ? 1 : 0) }

@@ -81,7 +81,7 @@ extension Topology {
         }
         metrics.gauge(
             "apus_policy_conflicts",
-            help: "Settings of RabbitMQ's policies, seen at the start, by which messages may be lost."
+            help: "Settings of policies, seen at the start, that may lose messages."
         ).set(losingCount)
     }
 }

@@ -81,7 +81,7 @@ struct PublisherMetrics {
         refusedTotal = counter("refused")
         rejectedTotal = counter("rejected")
         isBlocked = registry.gauge(
-            "apus_amqp_blocked", help: "1 while RabbitMQ takes no publishes because it is short of memory or disk.")
+            "apus_amqp_blocked", help: "1 while RabbitMQ is short of memory or disk and takes no publishes.")
         confirmSeconds = registry.histogram(
             "apus_publish_confirm_duration_seconds", help: "From a publish to RabbitMQ's confirm.",
             boundsSeconds: Histogram.requestBoundsSeconds)

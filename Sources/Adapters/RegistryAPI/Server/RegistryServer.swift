@@ -67,7 +67,7 @@ public final class RegistryServer: Sendable {
         self.health = health
         metrics.gauge(
             "apus_registry_api_failing",
-            help: "1 while the registry's API cannot read or write the registry, which is checked once a second."
+            help: "1 while the registry's API cannot read or write the registry."
         ) { health.failure == nil ? 0 : 1 }
         let makeLine = { (loop: EventLoop, registry: sending any ServedRegistry, purpose: RegistryContext.Purpose) in
             Self.line(

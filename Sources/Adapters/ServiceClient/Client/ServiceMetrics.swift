@@ -40,7 +40,7 @@ struct ServiceMetrics: Sendable {
             "apus_push_goaways_total", help: "Connections that a push service asked to replace (GOAWAY).",
             labels: labels)
         openCircuits = registry.gauge(
-            "apus_push_open_circuits", help: "Pools that have failed to connect many times in a row.",
+            "apus_push_open_circuits", help: "Pools that failed to connect many times in a row.",
             labels: labels)
         let openedHelp = "Connections opened because pushes waited, by what was exhausted."
         openedForStreams = registry.counter(
@@ -49,7 +49,7 @@ struct ServiceMetrics: Sendable {
             "apus_push_pool_connections_opened_total", help: openedHelp, labels: labels + [.init("reason", "window")])
         grownInVain = registry.counter(
             "apus_push_pool_growths_reverted_total",
-            help: "Times that additional connections brought no additional answers and were closed.",
+            help: "Times that further connections brought no more answers and were closed.",
             labels: labels)
         retired = registry.counter(
             "apus_push_pool_connections_retired_total", help: "Connections closed because fewer sufficed.",
@@ -61,7 +61,7 @@ struct ServiceMetrics: Sendable {
             "apus_push_connections_evicted_total", help: evictedHelp, labels: labels + [.init("reason", "window")])
         quarantined = registry.counter(
             "apus_push_quarantined_total",
-            help: "Pushes sent apart from the others, because their token was rejected lately.", labels: labels)
+            help: "Pushes sent apart, because their token was rejected lately.", labels: labels)
     }
 
     private static func connections(
@@ -91,7 +91,7 @@ struct RequestMetrics: Sendable {
     init(app: String, service: PushService, registry: MetricsRegistry) {
         let labels = [MetricsRegistry.Label("service", service.rawValue)]
         openStreams = registry.gauge(
-            "apus_push_open_streams", help: "Pushes that a push service has been sent and has not answered yet.",
+            "apus_push_open_streams", help: "Pushes that a push service has not answered yet.",
             labels: labels)
         waiting = registry.gauge(
             "apus_push_waiting_pushes", help: "Pushes that wait for a free stream to their push service.",
@@ -106,7 +106,7 @@ struct RequestMetrics: Sendable {
             labels: labels)
         ambiguous = registry.counter(
             "apus_push_attempts_ambiguous_total",
-            help: "Attempts without an answer that may have been processed; each may have made a duplicate.",
+            help: "Attempts without an answer that may have made a duplicate.",
             labels: labels)
         notProcessed = registry.counter(
             "apus_push_attempts_not_processed_total", help: "Attempts that the push service certainly did not process.",

@@ -28,13 +28,13 @@ struct OriginLog {
             uniqueKeysWithValues: OriginQuotas.Bound.allCases.map { bound in
                 let counter = metrics.counter(
                     "apus_push_origins_refused_total",
-                    help: "Pushes to browsers that found no place for their push service, by the bound that was met.",
+                    help: "Pushes to browsers without a place for their push service, by bound.",
                     labels: [.init("bound", bound.rawValue)])
                 return (bound, counter)
             })
         func gauge(_ standing: String) -> Gauge {
             metrics.gauge(
-                "apus_push_origins", help: "Push services of browsers that are in use, by what is known of them.",
+                "apus_push_origins", help: "Push services of browsers in use, by standing.",
                 labels: [.init("standing", standing)])
         }
         gauges = (gauge("reserved"), gauge("proven"), gauge("unproven"))

@@ -25,18 +25,14 @@ extension ConfigurationKey {
     static let analyticsEnabled = ConfigurationKey(
         section: "analytics", name: "enabled", kind: .boolean, standard: .boolean(false),
         summary: "Whether campaigns are counted.",
-        details: """
-            Outcomes then go to the queue NAMESPACE.outcomes.analytics as well, which 'apus analytics' consumes. \
-            Numbers are as complete as the app's 'outcomes'. See deploy/campaigns.md.
-            """)
+        details: "'apus analytics' consumes the queue NAMESPACE.outcomes.analytics. See deploy/campaigns.md.")
     static let analyticsRetention = ConfigurationKey(
         section: "analytics", name: "retention", kind: .timeSpan(TimeSpan.hours(24)...TimeSpan.hours(87_600)),
-        standard: .string("2160h"), summary: "How long counts are kept.",
-        details: "The default is 90 days. A device's report of an opened push is kept for as long.")
+        standard: .string("2160h"), summary: "How long counts and reports of opened pushes are kept.")
     static let analyticsQueueMaximum = ConfigurationKey(
         section: "analytics", name: "queue_max_messages", kind: .integer(1_000...100_000_000),
-        standard: .integer(1_000_000), summary: "How many outcomes wait for 'apus analytics'.",
-        details: "Beyond that RabbitMQ drops the oldest, so that pushes go on.")
+        standard: .integer(1_000_000), summary: "Most outcomes that wait for 'apus analytics'.",
+        details: "Beyond it RabbitMQ drops the oldest.")
 
     /// The keys of `[analytics]`.
     static let analytics = [analyticsEnabled, analyticsRetention, analyticsQueueMaximum]
@@ -44,8 +40,5 @@ extension ConfigurationKey {
     static let appOpens = ConfigurationKey(
         section: "app", name: "opens", kind: .boolean, standard: .boolean(false),
         summary: "Whether devices report opened pushes.",
-        details: """
-            Pushes of a campaign then carry a receipt, apusReceipt, which the app sends back to the registry's API. \
-            See deploy/campaigns.md.
-            """)
+        details: "Pushes of a campaign then carry a receipt. See deploy/campaigns.md.")
 }

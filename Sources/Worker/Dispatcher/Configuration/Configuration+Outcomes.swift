@@ -14,20 +14,14 @@ extension Configuration {
 extension ConfigurationKey {
     static let appOutcomes = ConfigurationKey(
         section: "app", name: "outcomes", kind: .strings, standard: texts([]),
-        summary: "What the app's backend wants to hear of its pushes.",
-        details: """
-            Any of \(OutcomeKind.listing); or "all". Each is published to the exchange NAMESPACE.outcomes before the \
-            event is acknowledged. See deploy/outcomes.md.
-            """)
+        summary: "What the backend hears of its pushes.",
+        details: "Any of \(OutcomeKind.listing); or \"all\". See deploy/outcomes.md.")
 
     static let outcomesPatience = ConfigurationKey(
         section: "outcomes", name: "patience", kind: .timeSpan(TimeSpan(milliseconds: 0)...TimeSpan.seconds(300)),
         standard: .string("10s"),
         summary: "How long outcomes that RabbitMQ refuses are published again.",
-        details: """
-            Meanwhile their events wait. After that, refused outcomes are dropped and counted, until none was refused \
-            for as long again: a full queue of a backend must not stop the pushes.
-            """)
+        details: "Their events wait meanwhile. See deploy/outcomes.md.")
 
     /// The keys of `[outcomes]`.
     static let outcomes = [outcomesPatience]

@@ -73,20 +73,21 @@ public enum ConfigurationDocument {
         """
         # Configuration
 
-        `apus config document` prints this document, and a test compares the two.
-
-        The configuration is one TOML file: `--config FILE`, else `$APUS_CONFIG`, else `apus.toml` in the current
-        folder. `apus init` writes a sample with every key. A value is taken from the first of:
+        `apus config document` prints this document, and a test compares the two. The configuration is one TOML file:
+        `--config FILE`, else `$APUS_CONFIG`, else `apus.toml` in the current folder. A value is the first of:
 
         1. `--set KEY=VALUE` on the command line, for example `--set rabbitmq.prefetch=500`;
         2. the environment, for example `APUS_RABBITMQ_PREFETCH=500`;
-        3. the file;
-        4. the default.
+        3. the file, whose relative paths begin at its folder;
+        4. the default; `""` and `[]` are none, unless the key says more.
 
-        In the environment and in `--set` apps are counted from 0: `APUS_APP_0_APNS_KEY_ID` is `app.0.apns.key_id`.
-        A secret can be in a file of its own, which `APUS_…_FILE` names. A credential of systemd, a file `APUS_…` in
-        `$CREDENTIALS_DIRECTORY`, is such a file: `APUS_RABBITMQ_URL`, or `APUS_APP_0_APNS_KEY` for a `key_file`.
-        Relative paths in the configuration begin at its folder. `apus check` reports every problem at once, and
+        - In the environment and in `--set` apps count from 0: `APUS_APP_0_APNS_KEY_ID` is `app.0.apns.key_id`.
+        - *secret*: give it as its variable, or name a file with it in `APUS_…_FILE`. A credential of systemd, a file
+          `APUS_…` in `$CREDENTIALS_DIRECTORY`, is such a file: `APUS_RABBITMQ_URL`, or `APUS_APP_0_APNS_KEY` for a
+          `key_file`. Files with keys or passwords have mode 600.
+        - *restart*: a change needs a restart. All others need a reload (SIGHUP).
+
+        `apus init` writes a sample with every key, `apus check` reports every problem at once, and
         `apus check --values` shows each value in force and its origin.
 
         """ + sections.map { table($0.name, $0.keys) }.joined()
@@ -97,16 +98,21 @@ public enum ConfigurationDocument {
         text += "| key | default | values | meaning |\n|---|---|---|---|\n"
         for key in keys {
             let standard = key.standard.map { "`\(TOMLNode.literal($0))`" } ?? "required"
-            let cells = ["`\(key.name)`", standard, key.values ?? "", escaped(key.summary)]
+            let cells = ["`\(key.name)`", standard, key.values ?? "", escaped(key.summary) + marks(key)]
             text += "| \(cells.joined(separator: " | ")) |\n"
         }
-        let noted = keys.filter { !$0.notes.isEmpty }
+        let noted = keys.filter { !$0.details.isEmpty }
         if !noted.isEmpty { text += "\n" }
         for key in noted {
-            let lines = "- `\(key.name)`: \(escaped(key.notes))".wrapped(columns: columns)
+            let lines = "- `\(key.name)`: \(escaped(key.details))".wrapped(columns: columns)
             text += lines.joined(separator: "\n  ") + "\n"
         }
         return text
+    }
+
+    /// What the head of the document explains once: that the key is a secret, that a change needs a restart.
+    private static func marks(_ key: ConfigurationKey) -> String {
+        (key.isSecret ? " *secret*" : "") + (key.effect == .afterRestart ? " *restart*" : "")
     }
 
     /// The text with the characters escaped that Markdown would take for emphasis or for the end of a cell.

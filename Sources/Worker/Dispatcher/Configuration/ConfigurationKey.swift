@@ -116,12 +116,12 @@ struct ConfigurationKey: Sendable {
         }
     }
 
-    /// The details of the key, and how to give a secret.
+    /// The details of the key, how to give a secret, and whether a change needs a restart.
     var notes: String {
         var sentences = details.isEmpty ? [] : [details]
         if isSecret {
             let variable = variable(app: isOfApp ? 0 : nil)
-            sentences.append("A secret: set it as \(variable), or name a file with it in \(variable)_FILE.")
+            sentences.append("Secret: set it as \(variable), or name a file with it in \(variable)_FILE.")
         }
         if effect == .afterRestart { sentences.append("A change needs a restart.") }
         return sentences.joined(separator: " ")
@@ -135,7 +135,7 @@ enum ConfigurationSection {
         switch section {
         case "rabbitmq": "The broker, its exchanges and its queues."
         case "registry": "Devices and subscriptions, and the HTTP API that serves them."
-        case "registry.quotas": "Limits of what clients of the registry's API may keep; 0 is no limit."
+        case "registry.quotas": "Limits of what clients of the API may store; 0 is no limit."
         case "retry": "When failed pushes are tried again."
         case "fanout": "Events that reach many devices."
         case "admin": "Health and metrics."
@@ -143,13 +143,13 @@ enum ConfigurationSection {
         case "analytics": "The counts of campaigns, which 'apus analytics' keeps in the registry."
         case "log": "The log."
         case "worker": "How a worker runs."
-        case "app": "One such table, with the tables of its push services, for each app."
-        case "app.apns": "How the app's pushes reach APNs. Leave it out if the app has no devices of Apple."
+        case "app": "One for each app, with the tables of its push services."
+        case "app.apns": "Apple Push Notification service; left out if the app has no devices of Apple."
         case "webpush": "What pushes to browsers share."
-        case "app.adm": "How the app's pushes reach devices of Amazon: Amazon Device Messaging."
-        case "app.webpush": "How the app's pushes reach browsers: Web Push."
-        case "app.webhook": "How the app's backend is told over HTTP what became of pushes: 'apus webhooks'."
-        case "app.fcm": "How the app's pushes reach Android devices: Firebase Cloud Messaging."
+        case "app.adm": "Amazon Device Messaging, for devices of Amazon."
+        case "app.webpush": "Web Push, for browsers."
+        case "app.webhook": "Outcomes over HTTP to the app's backend: 'apus webhooks'."
+        case "app.fcm": "Firebase Cloud Messaging, for Android devices."
         default: ""
         }
     }

@@ -19,7 +19,8 @@ public enum SampleConfiguration {
             # A value is taken from the first of: --set KEY=VALUE on the command line (--set rabbitmq.prefetch=500),
             # the environment (APUS_RABBITMQ_PREFETCH=500), this file, the default. The keys of the first app are
             # app.0.name and APUS_APP_0_NAME, app.0.apns.key_id and APUS_APP_0_APNS_KEY_ID, and so on.
-            # Relative paths in this file begin at the file's own folder.
+            # Relative paths in this file begin at the file's own folder. "" and [] are none, unless a key says more.
+            # Files with keys or passwords have mode 600.
 
             """
         var section = ""

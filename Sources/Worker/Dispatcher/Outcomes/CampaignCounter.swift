@@ -91,12 +91,12 @@ final class CampaignMetrics: Sendable {
     init(_ metrics: MetricsRegistry) {
         counted = metrics.counter(
             "apus_campaign_endings_counted_total",
-            help: "What was counted of pushes of campaigns: a match or an end each.")
+            help: "Matches and ends of campaigns' pushes that were counted.")
         repeated = metrics.counter(
             "apus_campaign_endings_repeated_total",
-            help: "What was told of pushes of campaigns again, and not counted again.")
+            help: "Matches and ends told again, and not counted again.")
         unreadable = metrics.counter(
             "apus_campaign_messages_unreadable_total",
-            help: "Messages in the queue of the counter that were no outcomes, and were dropped.")
+            help: "Messages that were no outcomes, and were dropped.")
     }
 }

@@ -31,16 +31,16 @@ final class AppHealthMetrics {
             return App(
                 unreachableRoutes: gauge(
                     "apus_app_unreachable_routes",
-                    help: "Routes of the app (an environment of APNs, a project of FCM) that lead nowhere."),
+                    help: "Routes of the app (environment of APNs, project of FCM) that lead nowhere."),
                 keyRefused: gauge(
-                    "apus_app_key_refused", help: "1 while the push service does not accept the app's credentials."),
+                    "apus_app_key_refused", help: "1 while the push service refuses the app's credentials."),
                 tokensInDoubt: gauge(
                     "apus_app_tokens_in_doubt",
-                    help: "1 while most tokens of the app are called bad: its configuration is probably wrong."),
+                    help: "1 while most tokens of the app are called bad."),
                 slow: gauge(
                     "apus_app_slow",
-                    help: "1 while the app's pushes hardly end; deliveries above its share wait in retry queues."),
-                paused: gauge("apus_app_paused", help: "1 while an operator has paused the app; its pushes wait."))
+                    help: "1 while the app's pushes hardly end."),
+                paused: gauge("apus_app_paused", help: "1 while an operator has paused the app."))
         }
     }
 
@@ -74,7 +74,7 @@ final class AppHealthMetrics {
         if isIn, apps[index].failing[trouble] == nil {
             apps[index].failing[trouble] = registry.gauge(
                 "apus_app_failing",
-                help: "1 while the push service serves the app badly, by reason; the app has no series before.",
+                help: "1 while the push service serves the app badly, by reason.",
                 labels: [
                     .init("app", routes[index].name), .init("service", routes[index].service.rawValue),
                     .init("reason", trouble.rawValue),

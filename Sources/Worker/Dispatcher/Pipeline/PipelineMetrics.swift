@@ -55,21 +55,21 @@ final class PipelineMetrics {
         fanOuts = FanOutMetrics(registry)
         headersIgnored = registry.counter(
             "apus_events_headers_ignored_total",
-            help: "Deliveries whose publisher set headers that are Apus' own; they do not count.")
+            help: "Deliveries whose publisher set headers of Apus, which are ignored.")
         lag = registry.histogram(
             "apus_event_lag_seconds",
-            help: "From the publication of an event to the acceptance of its push; a retried push counts each time.",
+            help: "From the publication of an event to the acceptance of its push.",
             boundsSeconds: Histogram.ageBoundsSeconds, exemplars: Self.apnsID)
         pruned = registry.counter(
             "apus_tokens_pruned_total",
-            help: "Tokens removed because they are dead; with an alert token goes its device.")
+            help: "Dead tokens removed; with an alert token goes its device.")
         registryFailures = registry.counter(
             "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
         outcomesPublished = registry.counter(
             "apus_outcomes_published_total", help: "Messages with outcomes that RabbitMQ has confirmed.")
         outcomesDropped = registry.counter(
             "apus_outcomes_dropped_total",
-            help: "Messages with outcomes that were dropped because RabbitMQ did not take them.")
+            help: "Messages with outcomes that RabbitMQ did not take.")
         health = AppHealthMetrics(registry, routes: routes)
         apps =
             routes.map { Self.instruments(registry, app: $0.name, service: $0.service.rawValue) }
@@ -86,7 +86,7 @@ final class PipelineMetrics {
         let labels = [MetricsRegistry.Label("app", app), .init("service", service)]
         func ended(_ outcome: String, appears appearance: MetricsRegistry.Appearance = .onceUsed) -> Counter {
             registry.counter(
-                "apus_pushes_total", help: "Pushes that ended, by outcome; requeued ones wait in a queue.",
+                "apus_pushes_total", help: "Pushes that ended, by outcome.",
                 labels: labels + [MetricsRegistry.Label("outcome", outcome)], appears: appearance)
         }
         return AppInstruments(
@@ -97,7 +97,7 @@ final class PipelineMetrics {
             reduced: registry.counter(
                 "apus_pushes_reduced_total",
                 help:
-                    "Subscriptions' pushes that show nothing because even their shortest texts are too long.",
+                    "Subscriptions' pushes that show nothing, because their texts are too long.",
                 labels: labels, appears: .onceUsed),
             requeuedForRetry: ended("requeued_retry"),
             deadLettered: ended("requeued_dead_letter"),
@@ -105,16 +105,16 @@ final class PipelineMetrics {
                 "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: labels, appears: .onceUsed),
             unaccounted: registry.gauge(
                 "apus_pushes_unaccounted",
-                help: "Pushes matched less those ended and in flight; anything but 0 is a defect of the worker.",
+                help: "Pushes matched less those ended and in flight; not 0 is a defect.",
                 labels: labels, appears: .unlessZero),
             duration: registry.histogram(
                 "apus_push_duration_seconds",
-                help: "From the request of a push to its answer; only of answered attempts.",
+                help: "From the request of a push to its answer.",
                 boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("service", service)],
                 exemplars: apnsID),
             unanswered: registry.counter(
                 "apus_push_attempts_unanswered_total",
-                help: "Attempts of pushes that ended without an answer of the push service.", labels: labels,
+                help: "Attempts of pushes that ended without an answer.", labels: labels,
                 appears: .onceUsed))
     }
 
@@ -139,7 +139,7 @@ final class PipelineMetrics {
             withoutToken[key]
             ?? registry.counter(
                 "apus_devices_without_token_total",
-                help: "Devices and tokens of a push's target that were left out: they have no token of its kind.",
+                help: "Devices and tokens of a target without a token of the push's kind.",
                 labels: [.init("app", app), .init("kind", kind.rawValue)], appears: .onceUsed)
         withoutToken[key] = counter
         counter.add(count)
@@ -150,7 +150,7 @@ final class PipelineMetrics {
     private func deadLetterCounter(_ reason: String) -> Counter {
         if let counter = deadLetters[reason] { return counter }
         let counter = registry.counter(
-            "apus_dead_letters_total", help: "Messages that reached the dead letters, by reason.",
+            "apus_dead_letters_total", help: "Messages that became dead letters, by reason.",
             labels: [.init("reason", DeadLetterLabel.label(of: reason))])
         if deadLetters.count < 100 { deadLetters[reason] = counter }
         return counter
@@ -209,17 +209,17 @@ final class FanOutMetrics {
 
     init(_ registry: MetricsRegistry) {
         planned = registry.counter(
-            "apus_fanouts_planned_total", help: "Large fan-outs whose chunks this worker has planned to the end.")
+            "apus_fanouts_planned_total", help: "Large fan-outs that this worker has planned.")
         redelivered = registry.counter(
             "apus_fanouts_redelivered_total",
-            help: "Events whose large fan-out was planned or cancelled before they were delivered (again).")
+            help: "Events of large fan-outs that were planned or cancelled before.")
         planning = registry.gauge("apus_fanouts_planning", help: "Large fan-outs that this worker is planning.")
         chunksPlanned = registry.counter(
             "apus_fanout_chunks_planned_total", help: "Chunks of large fan-outs that this worker has planned.")
         func chunks(_ outcome: String) -> Counter {
             registry.counter(
                 "apus_fanout_chunks_total",
-                help: "Chunks of large fan-outs that this worker took from the queue and ended, by outcome.",
+                help: "Chunks of large fan-outs that this worker has ended, by outcome.",
                 labels: [.init("outcome", outcome)])
         }
         chunksServed = chunks("served")

@@ -71,14 +71,14 @@ public final class RegistryMetrics: Sendable {
     /// Makes the instruments, so that each shows as 0 before its first event.
     public init(_ registry: MetricsRegistry) {
         subscriptions = registry.gauge(
-            "apus_subscriptions", help: "Subscriptions to records that this worker knows.")
+            "apus_subscriptions", help: "Subscriptions to records in this worker.")
         predicates = registry.gauge(
             "apus_subscription_predicates", help: "Different predicates among these subscriptions.")
         indexBytes = registry.gauge(
-            "apus_subscription_index_bytes", help: "Memory that the index of subscriptions takes, in bytes.")
+            "apus_subscription_index_bytes", help: "Memory of the index of subscriptions, in bytes.")
         matchedSlowly = registry.counter(
             "apus_events_matched_slowly_total",
-            help: "Changes of records that many subscriptions had to be looked at for, one by one.")
+            help: "Changes of records compared with many subscriptions one by one.")
     }
 
     func indexChanged(_ size: SubscriptionIndexSize) {

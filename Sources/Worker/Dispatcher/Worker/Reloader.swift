@@ -14,10 +14,10 @@ struct Reloader: Sendable {
         self.logger = logger
         isSuccessful = metrics.gauge(
             "apus_config_last_reload_successful",
-            help: "1 if the newest configuration is in force, 0 if it was refused and an older one is.")
+            help: "1 if the newest configuration is in force, 0 if it was refused.")
         successSeconds = metrics.gauge(
             "apus_config_last_reload_success_timestamp_seconds",
-            help: "When a configuration was last put in force, in seconds since 1970.")
+            help: "When a configuration was put in force, in seconds since 1970.")
         ended(isSuccessful: true)
     }
 

@@ -27,4 +27,13 @@ struct ConfigurationDocumentTests {
             #expect(ConfigurationDocument.list.contains("  \(words.joined(separator: ".")) "), "\(value.key)")
         }
     }
+
+    @Test("The configuration of deploy/production.md is valid")
+    func production() throws {
+        let document = try String(contentsOf: Self.root.appending(path: "deploy/production.md"), encoding: .utf8)
+        let block = try #require(document.components(separatedBy: "```toml\n").dropFirst().first)
+        let text = try #require(block.components(separatedBy: "```").first)
+        let configuration = try ConfigurationFixture().load(text, for: .tool).configuration
+        #expect(configuration.apps.map(\.name) == ["chat"])
+    }
 }
