@@ -147,7 +147,10 @@ let package = Package(
             ]),
         swiftTarget(
             "ChangeQueue", in: "Adapters",
-            ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications", "Essentials"],
+            [
+                "PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications",
+                "Essentials",
+            ],
             exclude: ["README.md"]),
         swiftTarget(
             "SQLiteRegistry", in: "Adapters",
