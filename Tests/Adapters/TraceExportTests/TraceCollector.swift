@@ -113,7 +113,11 @@ struct ExporterFixture {
     init(
         _ address: String, _ variables: [String: String] = [:], stopNanoseconds: UInt64 = 60_000_000_000
     ) throws {
-        let environment = ["OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_BSP_SCHEDULE_DELAY": "0"]
+        // A collector stalls until the test says otherwise, however slow the machine is.
+        let environment = [
+            "OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_BSP_SCHEDULE_DELAY": "0",
+            "OTEL_EXPORTER_OTLP_TIMEOUT": "3600000", "OTEL_BSP_EXPORT_TIMEOUT": "3600000",
+        ]
         let configuration = try #require(
             try TraceExportConfiguration(environment: environment.merging(variables) { $1 }) { _ in true })
         exporter = try TraceExporter(

@@ -182,7 +182,8 @@ struct TraceExporterTests {
         let collector = TraceCollector([.answer(HTTPResponse(status: 503, fields: fields))])
         let server = try collector.serve()
         defer { server.stop() }
-        let fixture = try ExporterFixture("http://127.0.0.1:\(server.port)", stopNanoseconds: 300_000_000_000)
+        let fixture = try ExporterFixture(
+            "http://127.0.0.1:\(server.port)", ["OTEL_BSP_EXPORT_TIMEOUT": "30000"], stopNanoseconds: 300_000_000_000)
         fixture.exporter.submit(try SampleSpans.spans(5))
         #expect(await fixture.log.wait(for: "traces.export.failed"))
         fixture.exporter.submit(try SampleSpans.spans(3, from: 6))
