@@ -31,6 +31,20 @@ struct TopologyTests {
         try await queue.remove()
     }
 
+    @Test("A binding that the broker has lost is made again, and until then no event is confirmed")
+    func bindsAgain() async throws {
+        let queue = try await TestQueue.make()
+        try await queue.broker.evaluate(
+            """
+            [ok = rabbit_binding:remove(B, <<"tests">>) || B <-
+            rabbit_binding:list_for_source(rabbit_misc:r(<<"/">>, exchange, <<"\(queue.names.changes)">>))], ok.
+            """)
+        #expect(try await queue.publish(queue.messages(0..<1))[0]?.isReturned == true)
+        _ = try await queue.topology.apply(to: queue.configuration)
+        #expect(try await queue.publish(queue.messages(0..<1)) == [0: .confirmed])
+        try await queue.remove()
+    }
+
     @Test("A queue with another argument is reported with what is there and what is wanted, and the rest is made")
     func reportsDifferences() async throws {
         let queue = try await TestQueue.make(retryDelaysMilliseconds: [1_000], isApplied: false)
