@@ -37,7 +37,10 @@ final class PageLogin: Sendable {
     init(_ configuration: OperatorPageConfiguration, loop: EventLoop, logger: Logger) {
         self.configuration = configuration
         proxies = TrustedProxies(configuration.trustedProxies)
-        verifier = configuration.readUsers.map { PasswordVerifier(readUsers: $0, loop: loop, logger: logger) }
+        verifier = configuration.readUsers.map { readUsers in
+            PasswordVerifier(
+                readUsers: readUsers, nowNanoseconds: configuration.nowNanoseconds, loop: loop, logger: logger)
+        }
     }
 
     /// Finds out what is known at once.

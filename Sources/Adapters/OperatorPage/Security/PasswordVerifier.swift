@@ -25,6 +25,7 @@ final class PasswordVerifier: Sendable {
     private static let readNanoseconds: UInt64 = 2 * 1_000_000_000
 
     private let readUsers: @Sendable () throws -> [UInt8]
+    private let nowNanoseconds: @Sendable () -> UInt64
     private let loop: EventLoop
     private let logger: Logger
     private let key = (0..<32).map { _ in UInt8.random(in: 0...255) }
@@ -34,17 +35,22 @@ final class PasswordVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - readUsers: reads the file of users, on the loop.
+    ///   - nowNanoseconds: the monotonic time.
     ///   - loop: where passwords are verified.
     ///   - logger: where refused logins are logged.
-    init(readUsers: @escaping @Sendable () throws -> [UInt8], loop: EventLoop, logger: Logger) {
+    init(
+        readUsers: @escaping @Sendable () throws -> [UInt8], nowNanoseconds: @escaping @Sendable () -> UInt64,
+        loop: EventLoop, logger: Logger
+    ) {
         self.readUsers = readUsers
+        self.nowNanoseconds = nowNanoseconds
         self.loop = loop
         self.logger = logger
     }
 
     /// The user of credentials that were verified lately; nil if they have to be verified.
     func known(_ credentials: PageLogin.Credentials) -> PageUsers.Entry? {
-        let now = MonotonicClock.nowNanoseconds()
+        let now = nowNanoseconds()
         return state.withLock { state in
             guard let read = state.readNanoseconds, now - read < Self.readNanoseconds,
                 let entry = state.users[credentials.name],
@@ -77,7 +83,7 @@ final class PasswordVerifier: Sendable {
     private func verifyNow(_ credentials: PageLogin.Credentials) -> Result<PageUsers.Entry, PageProblem> {
         readAgain()
         if let entry = known(credentials) { return .success(entry) }
-        let now = MonotonicClock.nowNanoseconds()
+        let now = nowNanoseconds()
         let (name, share) = (credentials.name, credentials.share)
         let (entry, waitSeconds, problem) = state.withLock { state in
             (
@@ -105,7 +111,7 @@ final class PasswordVerifier: Sendable {
     }
 
     private func readAgain() {
-        let now = MonotonicClock.nowNanoseconds()
+        let now = nowNanoseconds()
         let isFresh = state.withLock { state in
             state.problem == nil && state.readNanoseconds.map { now - $0 < Self.readNanoseconds } ?? false
         }

@@ -1,3 +1,4 @@
+internal import EventLoop
 import Notifications
 public import PushCore
 
@@ -15,6 +16,8 @@ public struct OperatorPageConfiguration: Sendable {
     var appNames: [String] { apps.map(\.name) }
     /// Reads the file of users, on the page's own thread; nil if there is none.
     public var readUsers: (@Sendable () throws -> [UInt8])?
+    /// The monotonic time by which wrong passwords are forgotten, and right ones.
+    public var nowNanoseconds: @Sendable () -> UInt64 = { MonotonicClock.nowNanoseconds() }
     /// The header in which a trusted proxy names the user; empty if none is trusted.
     public var userHeader = ""
     /// The addresses of the trusted proxies, in numbers.
