@@ -12,7 +12,7 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// Both `Sources` and `Tests` show the rings of the architecture: `Sources/RING/TARGET`.
+// Both `Sources` and `Tests` show the rings of the architecture: `Sources/RING/TARGET`, or `Sources/RING/GROUP/TARGET`.
 func swiftTarget(
     _ name: String, in ring: String, _ dependencies: [Target.Dependency], exclude: [String] = [],
     resources: [Resource] = []
@@ -28,6 +28,11 @@ func testTarget(
     .testTarget(
         name: name, dependencies: dependencies, path: "Tests/\(ring)/\(name)", exclude: exclude,
         swiftSettings: swiftSettings)
+}
+
+// What only tests and benchmarks use.
+func kitTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/Kit/\(name)", swiftSettings: swiftSettings)
 }
 
 func cLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
@@ -56,11 +61,14 @@ let package = Package(
             name: "ApusInternals",
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
-                "EncryptedContent", "WebPushTransport", "UnicodeText", "Geography", "PushCore", "SQLiteRegistry",
+                "EncryptedContent", "WebPushTransport", "UnicodeText", "Geography", "ChangeEvents", "RegistryCore",
+                "DispatchCore", "Backoffice", "RegistrySQL", "SQLiteRegistry",
                 "PostgresRegistry", "ServiceClient",
                 "APNsTransport", "FCMTransport", "ADMTransport", "Hashing",
-                "Essentials", "Notifications", "ConnectionPool", "Predicates", "PredicateIndex",
-                "RegistryAPI", "Dispatcher", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
+                "Essentials", "StructuredLogging", "Messages", "Notifications", "ConnectionPool", "Predicates",
+                "PredicateIndex",
+                "RegistryAPI", "WorkerConfiguration", "Dispatcher", "PushServiceSimulator", "APNsSimulator",
+                "FCMSimulator",
                 "PushTestKit", "Tracing", "TraceExport",
             ]
         ),
@@ -86,6 +94,10 @@ let package = Package(
 
         // Ring 1: mechanism, no word of the domain.
         swiftTarget("EventLoop", in: "Mechanism", ["CLinux", "Essentials"]),
+        // Levels, event names and fields; named so that a program may use swift-log's module Logging beside it.
+        swiftTarget("StructuredLogging", in: "Mechanism", []),
+        // The values of AMQP 0-9-1.
+        swiftTarget("Messages", in: "Mechanism", []),
         swiftTarget("Metrics", in: "Mechanism", []),
         swiftTarget("Hashing", in: "Mechanism", []),
         swiftTarget("Essentials", in: "Mechanism", []),
@@ -98,7 +110,7 @@ let package = Package(
         swiftTarget("Crypto", in: "Mechanism", ["COpenSSL", "Essentials"]),
         swiftTarget("EncryptedContent", in: "Mechanism", ["Crypto"]),
         swiftTarget("HTTP2", in: "Mechanism", ["CNghttp2", "EventLoop", "Crypto"]),
-        swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop"]),
+        swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop", "Messages"]),
         swiftTarget("HTTPServer", in: "Mechanism", ["EventLoop", "Crypto"]),
         swiftTarget("HTTPClient", in: "Mechanism", ["CCurl", "EventLoop", "Essentials"]),
         swiftTarget("ServiceManager", in: "Mechanism", ["EventLoop"]),
@@ -112,116 +124,159 @@ let package = Package(
             ["Predicates", "Hashing", "Prefetching", "Geography", "UnicodeText", "Essentials"]),
         // What a load needs, from measured costs: for `apus plan`, and for the benchmarks that check it.
         swiftTarget("CapacityModel", in: "Core", []),
+        // The messages of the broker, and the events that backends publish in them.
         swiftTarget(
-            "PushCore", in: "Core",
-            ["JSON", "Geography", "Hashing", "Essentials", "Tracing", "Notifications", "Predicates"]),
+            "ChangeEvents", in: "Core",
+            ["JSON", "Essentials", "Notifications", "Predicates", "Messages", "Hashing", "Tracing"]),
+        // Devices, subscriptions and all else that a registry keeps; its ports.
+        swiftTarget(
+            "RegistryCore", in: "Core",
+            ["JSON", "Essentials", "Notifications", "Predicates", "ChangeEvents", "Geography", "Hashing", "Messages"]),
+        // From a delivery to its settling: the state machines of a worker.
+        swiftTarget(
+            "DispatchCore", in: "Core",
+            ["Essentials", "Notifications", "ChangeEvents", "RegistryCore", "Hashing", "JSON", "Messages", "Tracing"]),
+        // What looks at pushes from outside: status, explanations, dead letters, campaigns, webhooks.
+        swiftTarget(
+            "Backoffice", in: "Core",
+            [
+                "Essentials", "ChangeEvents", "RegistryCore", "DispatchCore", "Hashing", "JSON", "Messages",
+                "Notifications", "Predicates",
+            ]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
         // The HTTP/2 client, which the adapters of push services share.
         swiftTarget(
-            "ServiceClient", in: "Adapters",
+            "ServiceClient", in: "Adapters/PushServices",
             [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPClient", "JSON", "Essentials", "Notifications",
-                "ConnectionPool",
+                "ConnectionPool", "StructuredLogging",
             ]),
         swiftTarget(
-            "APNsTransport", in: "Adapters",
+            "APNsTransport", in: "Adapters/PushServices",
             [
                 "ServiceClient", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
-                "ConnectionPool",
+                "ConnectionPool", "StructuredLogging",
             ]),
         swiftTarget(
-            "ADMTransport", in: "Adapters",
-            ["ServiceClient", "Metrics", "HTTPClient", "JSON", "Essentials", "Notifications"]),
+            "ADMTransport", in: "Adapters/PushServices",
+            ["ServiceClient", "Metrics", "HTTPClient", "JSON", "Essentials", "Notifications", "StructuredLogging"]),
         swiftTarget(
-            "FCMTransport", in: "Adapters",
+            "FCMTransport", in: "Adapters/PushServices",
             [
                 "ServiceClient", "EventLoop", "HTTPClient", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
                 "ConnectionPool",
             ]),
         swiftTarget(
-            "WebPushTransport", in: "Adapters",
+            "WebPushTransport", in: "Adapters/PushServices",
             [
                 "ServiceClient", "EventLoop", "Metrics", "Crypto", "EncryptedContent", "HTTP2", "JSON", "Essentials",
-                "Notifications", "ConnectionPool",
+                "Notifications", "ConnectionPool", "HTTPClient", "StructuredLogging",
             ]),
         swiftTarget(
-            "ChangeQueue", in: "Adapters",
+            "ChangeQueue", in: "Adapters/Broker",
             [
-                "PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications",
-                "Essentials",
+                "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Essentials",
+                "StructuredLogging", "Messages", "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore",
             ],
             exclude: ["README.md"]),
+        // What the registries in SQL databases have in common: rows, columns, migrations.
         swiftTarget(
-            "SQLiteRegistry", in: "Adapters",
-            ["PushCore", "JSON", "CSQLite", "Essentials", "Notifications", "Predicates"]),
-        swiftTarget("AdminServer", in: "Adapters", ["JSON", "HTTPServer", "Metrics"]),
+            "RegistrySQL", in: "Adapters/Registries",
+            ["RegistryCore", "Notifications", "ChangeEvents", "Essentials", "JSON", "Messages", "Predicates"]),
         swiftTarget(
-            "TraceExport", in: "Adapters",
-            ["Tracing", "EventLoop", "HTTPClient", "Metrics", "Essentials", "Notifications"]),
+            "SQLiteRegistry", in: "Adapters/Registries",
+            ["CSQLite", "Essentials", "Notifications", "Predicates", "ChangeEvents", "RegistryCore", "RegistrySQL"]),
+        swiftTarget("AdminServer", in: "Adapters/HTTP", ["JSON", "HTTPServer", "Metrics"]),
+        swiftTarget(
+            "TraceExport", in: "Adapters/Telemetry",
+            ["Tracing", "EventLoop", "HTTPClient", "Metrics", "Essentials", "StructuredLogging"]),
         // Posts outcomes to the backends of apps.
         swiftTarget(
             "Webhooks", in: "Adapters",
-            ["PushCore", "EventLoop", "HTTPClient", "Crypto", "Metrics", "Essentials", "Notifications"]),
-        swiftTarget(
-            "OperatorPage", in: "Adapters",
             [
-                "COperatorPage", "PushCore", "EventLoop", "Crypto", "JSON", "HTTPServer", "Essentials",
-                "Notifications", "Predicates",
+                "EventLoop", "HTTPClient", "Crypto", "Metrics", "Essentials", "StructuredLogging",
+                "Messages", "Backoffice", "ChangeEvents",
             ]),
         swiftTarget(
-            "PostgresRegistry", in: "Adapters",
-            ["PushCore", "EventLoop", "JSON", "CPostgres", "Essentials", "Notifications", "Predicates"]),
-        swiftTarget(
-            "RegistryAPI", in: "Adapters",
+            "OperatorPage", in: "Adapters/HTTP",
             [
-                "PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer", "Essentials", "Notifications",
-                "Predicates",
+                "COperatorPage", "EventLoop", "Crypto", "JSON", "HTTPServer", "Essentials", "Notifications",
+                "Predicates", "StructuredLogging", "Messages", "Backoffice", "ChangeEvents", "DispatchCore",
+                "RegistryCore",
+            ]),
+        swiftTarget(
+            "PostgresRegistry", in: "Adapters/Registries",
+            [
+                "EventLoop", "CPostgres", "Essentials", "Notifications", "ChangeEvents", "DispatchCore", "RegistryCore",
+                "RegistrySQL",
+            ]),
+        swiftTarget(
+            "RegistryAPI", in: "Adapters/HTTP",
+            [
+                "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer", "Essentials", "Notifications", "Predicates",
+                "StructuredLogging", "ChangeEvents", "RegistryCore", "Backoffice",
             ],
             exclude: ["README.md"], resources: [.embedInCode("Native/openapi.json")]),
 
         // Ring 4: assembly.
         // What the libraries have in common; each re-exports it, so that a program imports the library alone.
-        swiftTarget("PushLibrary", in: "Libraries", ["ServiceClient", "Notifications", "ConnectionPool"]),
+        swiftTarget(
+            "PushLibrary", in: "Libraries", ["ServiceClient", "Notifications", "ConnectionPool", "StructuredLogging"]),
         swiftTarget(
             "APNs", in: "Libraries",
-            ["PushLibrary", "APNsTransport", "ServiceClient", "Metrics", "Crypto", "Notifications", "ConnectionPool"]),
+            [
+                "PushLibrary", "APNsTransport", "ServiceClient", "Metrics", "Crypto", "Notifications", "ConnectionPool",
+                "StructuredLogging",
+            ]),
         swiftTarget(
             "FCM", in: "Libraries",
-            ["PushLibrary", "FCMTransport", "ServiceClient", "Metrics", "JSON", "Notifications", "ConnectionPool"]),
+            [
+                "PushLibrary", "FCMTransport", "ServiceClient", "Metrics", "JSON", "Notifications", "ConnectionPool",
+                "StructuredLogging",
+            ]),
         swiftTarget(
             "WebPush", in: "Libraries",
             [
                 "PushLibrary", "WebPushTransport", "ServiceClient", "Metrics", "Crypto", "EncryptedContent",
-                "Essentials", "Notifications", "ConnectionPool",
+                "Essentials", "Notifications", "ConnectionPool", "StructuredLogging",
             ]),
         // Runs on devices, so it depends on nothing here.
         swiftTarget("ApusClient", in: "Libraries", []),
         swiftTarget(
             "ApusPublisher", in: "Libraries",
-            ["ChangeQueue", "PushCore", "EventLoop", "Metrics", "JSON", "Notifications", "Essentials"]),
+            [
+                "ChangeQueue", "EventLoop", "Metrics", "JSON", "Notifications", "Essentials", "Messages",
+                "StructuredLogging", "ChangeEvents", "DispatchCore",
+            ]),
+        // The keys, sections and defaults of the configuration.
+        swiftTarget(
+            "WorkerConfiguration", in: "Worker",
+            [
+                "TOML", "ChangeEvents", "ChangeQueue", "Crypto", "Essentials", "EventLoop", "FCMTransport",
+                "HTTPClient", "JSON", "Notifications", "OperatorPage", "PostgresRegistry", "RegistryAPI",
+                "RegistryCore", "ServiceClient", "StructuredLogging", "WebPushTransport", "Webhooks",
+            ]),
         swiftTarget(
             "Dispatcher", in: "Worker",
             [
-                "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "ServiceClient", "APNsTransport",
-                "FCMTransport", "ADMTransport", "WebPushTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry",
-                "AdminServer",
-                "OperatorPage",
-                "HTTPServer", "HTTPClient", "RegistryAPI", "TraceExport", "Tracing", "Webhooks",
-                "Essentials", "Notifications", "ConnectionPool", "PredicateIndex",
+                "EventLoop", "Metrics", "JSON", "Crypto", "ServiceClient", "APNsTransport", "FCMTransport",
+                "ADMTransport", "WebPushTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "AdminServer",
+                "OperatorPage", "HTTPServer", "HTTPClient", "RegistryAPI", "TraceExport", "Tracing", "Webhooks",
+                "Essentials", "Notifications", "ConnectionPool", "PredicateIndex", "StructuredLogging", "Messages",
+                "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore", "WorkerConfiguration",
             ]
         ),
         .executableTarget(
             name: "apus",
             dependencies: [
-                "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "PushCore", "EventLoop",
-                "Metrics", "JSON", "ServiceClient", "APNsTransport", "FCMTransport", "ADMTransport", "WebPushTransport",
-                "ChangeQueue", "SQLiteRegistry",
-                "PostgresRegistry", "PushServiceSimulator", "APNsSimulator", "FCMSimulator", "ADMSimulator",
-                "WebPushSimulator", "LoadGenerator", "TOML",
-                "Essentials",
-                "Notifications", "Predicates", "Crypto",
-                "CapacityModel", "HTTPClient", "ServiceManager", "TraceExport", "Webhooks",
+                "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "EventLoop", "Metrics",
+                "JSON", "ServiceClient", "APNsTransport", "FCMTransport", "ADMTransport", "WebPushTransport",
+                "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "PushServiceSimulator", "APNsSimulator",
+                "FCMSimulator", "ADMSimulator", "WebPushSimulator", "LoadGenerator", "TOML", "Essentials",
+                "Notifications", "Predicates", "Crypto", "CapacityModel", "HTTPClient", "ServiceManager", "TraceExport",
+                "Webhooks", "StructuredLogging", "Messages", "Backoffice", "ChangeEvents", "DispatchCore",
+                "RegistryCore", "WorkerConfiguration",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
@@ -232,44 +287,48 @@ let package = Package(
             name: "chat-client", dependencies: ["ApusClient"], path: "deploy/chat/Client",
             swiftSettings: swiftSettings),
 
-        // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
+        // Beside the rings: shipped with the command, never seen by the worker's targets.
         // What simulators of push services have in common: connections, faults, scripts, records.
-        swiftTarget("PushServiceSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications"]),
         swiftTarget(
-            "APNsSimulator", in: "Support",
+            "PushServiceSimulator", in: "Simulators", ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications"]),
+        swiftTarget(
+            "APNsSimulator", in: "Simulators",
             ["PushServiceSimulator", "EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
         swiftTarget(
-            "FCMSimulator", in: "Support",
+            "FCMSimulator", in: "Simulators",
             ["PushServiceSimulator", "HTTPServer", "EventLoop", "Crypto", "HTTP2", "Hashing", "Essentials"]),
         swiftTarget(
-            "WebPushSimulator", in: "Support",
+            "WebPushSimulator", in: "Simulators",
             [
                 "PushServiceSimulator", "EncryptedContent", "HTTPServer", "EventLoop", "Crypto", "HTTP2", "JSON",
                 "Hashing", "Essentials",
             ]),
         swiftTarget(
-            "ADMSimulator", in: "Support",
+            "ADMSimulator", in: "Simulators",
             ["PushServiceSimulator", "HTTPServer", "EventLoop", "Crypto", "JSON", "Hashing", "Essentials"]),
         // The arrivals, events, books and reports of `apus load`: values only.
-        swiftTarget("LoadGenerator", in: "Support", ["JSON", "Essentials"]),
-        swiftTarget(
-            "PushTestKit", in: "Support",
+        swiftTarget("LoadGenerator", in: "Simulators", ["JSON", "Essentials"]),
+        kitTarget(
+            "PushTestKit",
             [
-                "PushCore", "AMQP", "Geography", "EventLoop", "Crypto", "Essentials", "Notifications", "Predicates",
-                "JSON",
+                "AMQP", "Geography", "EventLoop", "Essentials", "Notifications", "Predicates", "JSON",
+                "StructuredLogging", "Messages", "ChangeEvents", "DispatchCore", "RegistryCore", "RegistrySQL",
             ]),
 
         // Workers, broker, registry and push service in one thread and in a time of their own: `Tests/Simulation`.
-        swiftTarget(
-            "WorkerSimulation", in: "Support",
-            ["PushCore", "Notifications", "Predicates", "Essentials", "Hashing", "Dispatcher", "Metrics"]),
+        kitTarget(
+            "WorkerSimulation",
+            [
+                "Notifications", "Predicates", "Essentials", "Hashing", "Dispatcher", "Metrics", "Messages",
+                "StructuredLogging", "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore",
+            ]),
 
-        .target(name: "CallFaults", path: "Tests/Support/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CallFaults", path: "Tests/Kit/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
         // For `make sanitize`: tells ThreadSanitizer of locks that it does not see.
-        .target(name: "ThreadSanitizer", path: "Tests/Support/ThreadSanitizer", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "ThreadSanitizer", path: "Tests/Kit/ThreadSanitizer", linkerSettings: [.linkedLibrary("dl")]),
         testTarget(
-            "PushTestKitTests", in: "Support",
-            ["PushTestKit", "PushCore", "EventLoop", "CallFaults", "ThreadSanitizer"]),
+            "PushTestKitTests", in: "Kit",
+            ["PushTestKit", "EventLoop", "CallFaults", "ThreadSanitizer", "Messages"]),
         testTarget("EventLoopTests", in: "Mechanism", ["EventLoop", "PushTestKit", "CLinux"]),
         testTarget("MetricsTests", in: "Mechanism", ["Metrics"]),
         testTarget("JSONTests", in: "Mechanism", ["JSON", "PushTestKit"]),
@@ -277,56 +336,74 @@ let package = Package(
         testTarget("CryptoTests", in: "Mechanism", ["Crypto", "PushTestKit", "Essentials"]),
         testTarget(
             "EncryptedContentTests", in: "Mechanism", ["EncryptedContent", "Crypto", "Essentials", "PushTestKit"]),
-        testTarget("HTTP2Tests", in: "Mechanism", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
-        testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
+        testTarget("HTTP2Tests", in: "Mechanism", ["HTTP2", "Crypto", "EventLoop", "PushTestKit", "CNghttp2"]),
+        testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit", "Messages"]),
         // What suites ask of the test framework.
-        .target(name: "TestTraits", path: "Tests/Support/TestTraits", swiftSettings: swiftSettings),
+        .target(name: "TestTraits", path: "Tests/Kit/TestTraits", swiftSettings: swiftSettings),
         // A plain client of HTTP/2, for the tests of the simulators.
         .target(
             name: "SimulatorTestClient", dependencies: ["HTTP2", "Crypto", "EventLoop", "PushTestKit"],
-            path: "Tests/Support/SimulatorTestClient", swiftSettings: swiftSettings),
+            path: "Tests/Kit/SimulatorTestClient", swiftSettings: swiftSettings),
         testTarget(
             "HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit", "TestTraits"]),
         testTarget(
             "HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "EventLoop", "Crypto", "PushTestKit"]),
         testTarget("ServiceManagerTests", in: "Mechanism", ["ServiceManager", "EventLoop", "PushTestKit"]),
-        testTarget("HashingTests", in: "Mechanism", ["Hashing", "Crypto", "PushTestKit", "PushCore"]),
-        testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "PushTestKit", "JSON"]),
+        testTarget("HashingTests", in: "Mechanism", ["Hashing", "Crypto", "PushTestKit"]),
+        testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "JSON"]),
         testTarget(
-            "TracingTests", in: "Mechanism", ["Tracing", "Essentials", "PushTestKit"], exclude: ["Scripts"]),
+            "TracingTests", in: "Mechanism", ["Tracing", "PushTestKit"], exclude: ["Scripts"]),
         testTarget("NotificationsTests", in: "Core", ["Notifications", "JSON", "PushTestKit"]),
         testTarget(
             "ConnectionPoolTests", in: "Core",
-            ["ConnectionPool", "PushTestKit", "Notifications", "PushCore", "Essentials"]),
+            ["ConnectionPool", "PushTestKit", "Notifications", "Essentials"]),
         testTarget(
             "PredicatesTests", in: "Core",
-            ["Predicates", "JSON", "UnicodeText", "Geography", "PushTestKit", "Notifications", "PushCore"]),
-        testTarget(
-            "PredicateIndexTests", in: "Core", ["PredicateIndex", "Predicates", "Geography", "PushTestKit", "PushCore"]),
-        testTarget("CapacityModelTests", in: "Core", ["CapacityModel", "PushTestKit"]),
-        testTarget(
-            "PushCoreTests", in: "Core",
             [
-                "PushCore", "JSON", "Geography", "PushTestKit", "Essentials", "Tracing", "Notifications", "Predicates",
-                "Crypto",
+                "Predicates", "JSON", "UnicodeText", "Geography", "PushTestKit", "Notifications",
+                "RegistryCore",
             ]),
         testTarget(
-            "APNsTransportTests", in: "Adapters",
+            "PredicateIndexTests", in: "Core", ["PredicateIndex", "Predicates", "Geography", "PushTestKit"]),
+        testTarget("CapacityModelTests", in: "Core", ["CapacityModel", "PushTestKit"]),
+        testTarget(
+            "ChangeEventsTests", in: "Core",
+            [
+                "ChangeEvents", "PushTestKit", "DispatchCore", "Essentials", "JSON", "Messages", "Notifications",
+                "Predicates", "RegistryCore", "Tracing", "Backoffice", "Geography",
+            ]),
+        testTarget(
+            "RegistryCoreTests", in: "Core",
+            ["RegistryCore", "PushTestKit", "ChangeEvents", "Crypto", "Essentials", "Notifications", "Predicates"]),
+        testTarget(
+            "DispatchCoreTests", in: "Core",
+            [
+                "DispatchCore", "PushTestKit", "Backoffice", "ChangeEvents", "Essentials", "JSON", "Messages",
+                "Notifications", "Predicates", "RegistryCore", "Tracing",
+            ]),
+        testTarget(
+            "BackofficeTests", in: "Core",
+            [
+                "Backoffice", "PushTestKit", "ChangeEvents", "DispatchCore", "Essentials", "JSON", "Messages",
+                "Notifications", "RegistryCore",
+            ]),
+        testTarget(
+            "APNsTransportTests", in: "Adapters/PushServices",
             [
                 "ServiceClient", "APNsTransport", "PushServiceSimulator", "APNsSimulator", "Crypto", "HTTP2",
                 "EventLoop", "Metrics", "PushTestKit", "Notifications", "ConnectionPool", "Essentials",
             ]),
         testTarget(
-            "ServiceClientTests", in: "Adapters",
+            "ServiceClientTests", in: "Adapters/PushServices",
             [
                 "ServiceClient", "HTTPClient", "HTTPServer", "Crypto", "Metrics", "Essentials", "PushTestKit",
-                "Notifications",
+                "Notifications", "StructuredLogging",
             ]),
         testTarget(
-            "ADMTransportTests", in: "Adapters",
+            "ADMTransportTests", in: "Adapters/PushServices",
             [
                 "ADMTransport", "ADMSimulator", "ServiceClient", "HTTPClient", "Essentials", "Metrics", "PushTestKit",
-                "Notifications",
+                "Notifications", "StructuredLogging",
             ]),
         testTarget(
             "APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "PushServiceSimulator", "Crypto", "PushTestKit"]),
@@ -342,106 +419,114 @@ let package = Package(
         testTarget(
             "ApusPublisherTests", in: "Libraries",
             [
-                "ApusPublisher", "ChangeQueue", "PushCore", "Notifications", "Predicates", "Essentials", "Metrics",
-                "CSQLite", "PushTestKit",
+                "ApusPublisher", "ChangeQueue", "Notifications", "Predicates", "Essentials", "Metrics",
+                "CSQLite", "PushTestKit", "Messages", "StructuredLogging", "ChangeEvents",
             ]),
         testTarget(
             "ApusClientTests", in: "Libraries",
             [
-                "ApusClient", "PushCore", "Notifications", "Predicates", "JSON", "PushTestKit", "RegistryAPI",
-                "SQLiteRegistry", "Metrics", "TestTraits",
+                "ApusClient", "Notifications", "Predicates", "JSON", "PushTestKit", "RegistryAPI",
+                "SQLiteRegistry", "Metrics", "TestTraits", "Messages", "StructuredLogging", "ChangeEvents",
+                "RegistryCore",
             ]),
         testTarget(
-            "PushServiceSimulatorTests", in: "Support", ["PushServiceSimulator", "JSON", "PushTestKit"]),
+            "PushServiceSimulatorTests", in: "Simulators", ["PushServiceSimulator", "JSON", "PushTestKit"]),
         testTarget(
-            "FCMTransportTests", in: "Adapters",
+            "FCMTransportTests", in: "Adapters/PushServices",
             [
                 "ServiceClient", "FCMTransport", "PushServiceSimulator", "FCMSimulator", "Crypto", "Metrics",
-                "PushTestKit", "Notifications", "ConnectionPool", "Essentials", "JSON",
+                "PushTestKit", "Notifications", "ConnectionPool", "Essentials",
             ]),
         testTarget(
-            "WebPushTransportTests", in: "Adapters",
+            "WebPushTransportTests", in: "Adapters/PushServices",
             [
                 "WebPushTransport", "ServiceClient", "EncryptedContent", "PushServiceSimulator", "Crypto", "HTTP2",
                 "EventLoop", "Metrics", "Essentials", "JSON", "Notifications", "ConnectionPool", "PushTestKit",
+                "StructuredLogging",
             ],
             exclude: ["Scripts"]),
         testTarget(
-            "APNsSimulatorTests", in: "Support",
+            "APNsSimulatorTests", in: "Simulators",
             [
                 "APNsSimulator", "PushServiceSimulator", "SimulatorTestClient", "Crypto", "EventLoop", "JSON",
-                "PushTestKit", "Essentials", "Notifications",
+                "PushTestKit", "Essentials",
             ]),
         testTarget(
-            "FCMSimulatorTests", in: "Support",
+            "FCMSimulatorTests", in: "Simulators",
             [
                 "FCMSimulator", "PushServiceSimulator", "SimulatorTestClient", "Crypto", "EventLoop", "JSON",
                 "PushTestKit", "Essentials", "TestTraits",
             ], exclude: ["Scripts"]),
         testTarget(
-            "WebPushSimulatorTests", in: "Support",
+            "WebPushSimulatorTests", in: "Simulators",
             [
                 "WebPushSimulator", "PushServiceSimulator", "SimulatorTestClient", "EncryptedContent", "Crypto",
                 "EventLoop", "JSON", "PushTestKit", "Essentials", "TestTraits", "RegistryAPI", "Notifications",
             ], exclude: ["Scripts"]),
         testTarget(
-            "ADMSimulatorTests", in: "Support",
+            "ADMSimulatorTests", in: "Simulators",
             ["ADMSimulator", "PushServiceSimulator", "HTTPServer", "JSON", "PushTestKit"]),
         testTarget(
-            "LoadGeneratorTests", in: "Support",
-            ["LoadGenerator", "PushCore", "JSON", "PushTestKit", "Notifications"]),
+            "LoadGeneratorTests", in: "Simulators",
+            ["LoadGenerator", "JSON", "PushTestKit", "Notifications", "Messages", "ChangeEvents"]),
         testTarget(
-            "ChangeQueueTests", in: "Adapters",
+            "ChangeQueueTests", in: "Adapters/Broker",
             [
-                "ChangeQueue", "JSON", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit", "SQLiteRegistry",
-                "Notifications",
+                "ChangeQueue", "JSON", "AMQP", "EventLoop", "Metrics", "PushTestKit", "SQLiteRegistry", "Notifications",
+                "StructuredLogging", "Messages", "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore",
+                "RegistrySQL",
             ]),
         testTarget(
-            "SQLiteRegistryTests", in: "Adapters", ["SQLiteRegistry", "PushCore", "PushTestKit", "Notifications"]),
+            "SQLiteRegistryTests", in: "Adapters/Registries",
+            ["SQLiteRegistry", "PushTestKit", "Notifications", "ChangeEvents", "RegistryCore", "RegistrySQL"]),
         testTarget(
-            "RegistryAPITests", in: "Adapters",
+            "RegistryAPITests", in: "Adapters/HTTP",
             [
-                "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "PostgresRegistry", "Crypto", "JSON",
+                "RegistryAPI", "HTTPServer", "SQLiteRegistry", "PostgresRegistry", "Crypto", "JSON",
                 "Metrics", "EventLoop", "PushTestKit", "Essentials", "Notifications", "Predicates", "TestTraits",
+                "StructuredLogging", "ChangeEvents", "RegistryCore",
             ], exclude: ["Scripts"]),
         testTarget(
-            "PostgresRegistryTests", in: "Adapters",
-            ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit", "Notifications"]),
+            "PostgresRegistryTests", in: "Adapters/Registries",
+            [
+                "PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushTestKit", "Notifications",
+                "Messages", "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore", "RegistrySQL",
+            ]),
         testTarget(
-            "TraceExportTests", in: "Adapters",
+            "TraceExportTests", in: "Adapters/Telemetry",
             ["TraceExport", "Tracing", "HTTPServer", "HTTPClient", "Crypto", "Metrics", "Essentials", "PushTestKit"]),
         testTarget(
             "WebhooksTests", in: "Adapters",
             [
-                "Webhooks", "PushCore", "ChangeQueue", "HTTPClient", "HTTPServer", "Crypto", "EventLoop", "Metrics",
-                "Essentials", "Notifications", "JSON", "PushTestKit",
+                "Webhooks", "ChangeQueue", "HTTPClient", "HTTPServer", "Crypto", "EventLoop", "Metrics",
+                "Essentials", "PushTestKit", "StructuredLogging", "Messages", "ChangeEvents",
             ]),
         testTarget(
-            "AdminServerTests", in: "Adapters", ["AdminServer", "HTTPServer", "Metrics", "PushTestKit", "TestTraits"]),
+            "AdminServerTests", in: "Adapters/HTTP",
+            ["AdminServer", "HTTPServer", "Metrics", "PushTestKit", "TestTraits"]),
         testTarget(
-            "OperatorPageTests", in: "Adapters",
+            "OperatorPageTests", in: "Adapters/HTTP",
             [
-                "OperatorPage", "AdminServer", "HTTPServer", "SQLiteRegistry", "PushCore", "Notifications", "Crypto",
-                "JSON", "Essentials", "Predicates", "PushTestKit",
+                "OperatorPage", "AdminServer", "HTTPServer", "SQLiteRegistry", "Notifications", "Crypto",
+                "JSON", "Essentials", "Predicates", "PushTestKit", "Messages", "StructuredLogging", "Backoffice",
+                "ChangeEvents", "DispatchCore", "RegistryCore", "RegistrySQL",
             ]),
         testTarget(
             "DispatcherTests", in: "Worker",
             [
-                "ServiceClient", "APNsTransport", "Dispatcher", "FCMSimulator", "PushCore", "EventLoop", "Metrics",
-                "SQLiteRegistry",
-                "JSON", "Crypto", "PushTestKit", "Essentials", "Notifications", "Predicates", "RegistryAPI",
-                "Webhooks", "ChangeQueue", "HTTPClient",
+                "ServiceClient", "APNsTransport", "Dispatcher", "FCMSimulator", "EventLoop", "Metrics",
+                "SQLiteRegistry", "JSON", "Crypto", "PushTestKit", "Essentials", "Notifications", "Predicates",
+                "Webhooks", "ChangeQueue", "StructuredLogging", "Messages", "ChangeEvents", "DispatchCore",
+                "RegistryCore", "RegistrySQL", "Backoffice", "HTTPClient", "OperatorPage", "WorkerConfiguration",
             ]
         ),
         testTarget(
             "EndToEndTests", in: "Command",
             [
-                "ApusPublisher", "Dispatcher", "ChangeQueue", "PushCore", "PushServiceSimulator", "APNsSimulator",
-                "FCMSimulator",
-                "ADMSimulator",
-                "WebPushSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2", "EventLoop", "Crypto", "Metrics",
-                "PushTestKit",
-                "Notifications", "Predicates", "HTTPServer",
+                "ApusPublisher", "ChangeQueue", "PushServiceSimulator", "APNsSimulator", "FCMSimulator",
+                "ADMSimulator", "WebPushSimulator", "SQLiteRegistry", "AMQP", "JSON", "EventLoop", "Crypto", "Metrics",
+                "PushTestKit", "Notifications", "Predicates", "HTTPServer", "Messages", "StructuredLogging",
+                "ChangeEvents", "DispatchCore", "RegistryCore", "RegistrySQL",
             ], exclude: ["Scripts"]
         ),
         // The ledger proof: a program of its own, run by `make fault` and, in its short form, by the tests.
@@ -449,7 +534,7 @@ let package = Package(
             name: "FaultLedger",
             dependencies: [
                 "AMQP", "ChangeQueue", "EventLoop", "JSON", "PushTestKit", "PushServiceSimulator", "APNsSimulator",
-                "FCMSimulator", "WebPushSimulator", "Crypto", "PushCore", "Notifications",
+                "FCMSimulator", "WebPushSimulator", "Crypto", "Notifications", "Messages", "Backoffice",
             ],
             path: "Tests/FaultLedger",
             swiftSettings: swiftSettings
@@ -461,7 +546,9 @@ let package = Package(
         // For `make soak`: the worker's part in what clients of the courier fetch.
         .executableTarget(
             name: "courier-depositor",
-            dependencies: ["EventLoop", "PushCore", "SQLiteRegistry", "PostgresRegistry", "Notifications"],
+            dependencies: [
+                "EventLoop", "SQLiteRegistry", "PostgresRegistry", "Notifications", "RegistryCore",
+            ],
             path: "Tests/HostileLoads/Depositor",
             swiftSettings: swiftSettings
         ),
@@ -470,11 +557,11 @@ let package = Package(
         .executableTarget(
             name: "apus-benchmarks",
             dependencies: [
-                "EventLoop", "Metrics", "Crypto", "PushCore", "SQLiteRegistry", "PostgresRegistry",
-                "ServiceClient", "APNsTransport", "FCMTransport", "WebPushTransport", "EncryptedContent", "Dispatcher",
-                "Geography", "PushTestKit", "Notifications", "ConnectionPool",
-                "Predicates", "PredicateIndex", "Essentials", "CapacityModel", "JSON", "Hashing",
-                "PushServiceSimulator", "APNsSimulator",
+                "EventLoop", "Metrics", "Crypto", "SQLiteRegistry", "PostgresRegistry", "ServiceClient",
+                "APNsTransport", "FCMTransport", "WebPushTransport", "Dispatcher", "Geography", "PushTestKit",
+                "Notifications", "ConnectionPool", "Predicates", "PredicateIndex", "Essentials", "CapacityModel",
+                "JSON", "Hashing", "PushServiceSimulator", "APNsSimulator", "Messages", "StructuredLogging",
+                "ChangeEvents", "DispatchCore", "RegistryCore",
             ],
             path: "Benchmarks/Sources/ApusBenchmarks",
             swiftSettings: swiftSettings
@@ -484,23 +571,23 @@ let package = Package(
             linkerSettings: [.linkedLibrary("rabbitmq"), .linkedLibrary("sqlite3")]),
         .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
         .target(name: "StoppedClock", path: "Benchmarks/Sources/StoppedClock"),
-        testTarget("BenchmarkTests", in: "Support", ["apus-benchmarks", "PushTestKit"]),
-        testTarget("FaultLedgerTests", in: "Support", ["FaultLedger", "PushTestKit", "JSON"]),
+        testTarget("BenchmarkTests", in: "Kit", ["apus-benchmarks", "PushTestKit"]),
+        testTarget("FaultLedgerTests", in: "Kit", ["FaultLedger", "PushTestKit", "JSON", "Notifications"]),
         testTarget(
-            "WorkerSimulationTests", in: "Support",
+            "WorkerSimulationTests", in: "Kit",
             [
-                "WorkerSimulation", "worker-simulation", "PushTestKit", "PushCore", "Notifications", "Essentials",
-                "Predicates",
+                "WorkerSimulation", "worker-simulation", "PushTestKit", "Notifications", "Essentials",
+                "Predicates", "ChangeEvents", "DispatchCore", "RegistryCore",
             ]),
         // The targets of `make fuzz`, which replay their corpus here; `Tests/Fuzz` is a package of its own as well.
         .testTarget(
             name: "FuzzTests",
             dependencies: [
                 "AMQP", "ServiceClient", "APNsTransport", "FCMTransport", "ADMTransport", "WebPushTransport",
-                "EncryptedContent", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher",
-                "EventLoop", "HTTPServer",
-                "JSON", "Metrics", "PushCore", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML", "Notifications",
+                "EncryptedContent", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher", "EventLoop", "HTTPServer",
+                "JSON", "Metrics", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML", "Notifications",
                 "ConnectionPool", "Predicates", "PredicateIndex", "Essentials", "Tracing", "TraceExport",
+                "StructuredLogging", "Messages", "ChangeEvents", "DispatchCore", "RegistryCore", "WorkerConfiguration",
             ],
             path: "Tests/Fuzz", exclude: ["Package.swift", "Driver", "corpus", "dictionaries"],
             swiftSettings: swiftSettings),

@@ -1,6 +1,6 @@
 import WorkerSimulation
 
-/// What the command line asks for.
+/// The options of the command line.
 struct ProgramOptions: Sendable {
     /// Why a command line cannot be understood.
     struct Problem: Error, CustomStringConvertible {
@@ -11,7 +11,7 @@ struct ProgramOptions: Sendable {
     var seed: UInt64?
     /// How many events each run publishes.
     var eventCount = 20_000
-    /// What goes wrong; nil for all.
+    /// The faults of the runs; nil for all.
     var faults: [Fault]?
     /// How many runs there are.
     var runCount = 1
@@ -24,7 +24,7 @@ struct ProgramOptions: Sendable {
 
     /// Reads a command line.
     ///
-    /// - Parameter arguments: what follows the name of the program.
+    /// - Parameter arguments: the arguments after the name of the program.
     /// - Throws: `Problem` with the argument that is wrong.
     init(_ arguments: [String]) throws(Problem) {
         var rest = arguments[...]
@@ -79,7 +79,7 @@ struct ProgramOptions: Sendable {
     }
 }
 
-/// What `--help` says.
+/// The text of `--help`.
 enum HelpText {
     static let text = """
         usage: worker-simulation [--seed N] [--events N] [--faults LIST] [--runs N] [--minutes N]

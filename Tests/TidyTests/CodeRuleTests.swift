@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The rules of the code")
 struct CodeRuleTests {
-    /// What may not be written, and what to do instead.
+    /// Texts that code may not have, each with its replacement.
     private static let banned: [(text: String, instead: String)] = [
         ("try!", "catch the error and say what to do"),
         ("as!", "use as? and handle the other case"),
@@ -13,7 +13,7 @@ struct CodeRuleTests {
 
     @Test("No source uses a construct that crashes or hides a race")
     func noBannedConstruct() {
-        for file in Repository.sources {
+        for file in Repository.sources + Repository.kit {
             for (index, line) in file.codeLines.enumerated() {
                 for rule in Self.banned where line.contains(rule.text) {
                     Issue.record("\(file.place(index)) uses \(rule.text): \(rule.instead)")
@@ -28,10 +28,11 @@ struct CodeRuleTests {
     private static let foldersOfNames = [
         "SQLiteRegistry/Devices/", "SQLiteRegistry/Resolving/", "SQLiteRegistry/Subscriptions/",
         "SQLiteRegistry/SQLite", "PostgresRegistry/Devices/", "PostgresRegistry/Resolving/",
-        "PostgresRegistry/Subscriptions/", "PostgresRegistry/PostgresRegistry+", "PushCore/Devices/", "Notifications/",
-        "PushCore/Subscriptions/Notifying/", "PushCore/Subscriptions/Registration/", "PushCore/Transfer/RegistryCopy",
+        "PostgresRegistry/Subscriptions/", "PostgresRegistry/PostgresRegistry+", "RegistryCore/Devices/",
+        "RegistryCore/Audiences/", "RegistryCore/Subscriptions/", "Notifications/", "Backoffice/Transfer/RegistryCopy",
         "Dispatcher/Pipeline/Records/", "RegistryAPI/Native/", "RegistryAPI/CloudKit/", "RegistryAPI/Cognito/",
-        "RegistryAPI/Server/", "RegistryAPI/Tokens/",
+        "RegistryAPI/Server/", "RegistryAPI/Routing/DeviceRegistrar", "RegistryAPI/Routing/CredentialGuard",
+        "RegistryAPI/Configuration/", "RegistryAPI/Tokens/",
     ]
 
     @Test("Sets and dictionaries of names compare their bytes")
@@ -59,7 +60,7 @@ struct CodeRuleTests {
 
     @Test("Only the command prints")
     func onlyTheCommandPrints() {
-        for file in Repository.sources where file.target != "apus" {
+        for file in Repository.sources + Repository.kit where file.target != "apus" {
             for (index, line) in file.codeLines.enumerated() {
                 #expect(!containsCall("print", in: line), "\(file.place(index)) prints: log, or return the text")
             }
@@ -80,7 +81,7 @@ struct CodeRuleTests {
     /// A loop that yields and looks again has no deadline and takes a whole processor from what it waits for.
     @Test("Tests poll with a deadline and pauses, never in a loop of their own")
     func testsDoNotSpin() {
-        for file in Repository.tests + Repository.testSupport where file.name != "CodeRuleTests" {
+        for file in Repository.tests + Repository.kit + Repository.benchmarks where file.name != "CodeRuleTests" {
             for (index, line) in file.codeLines.enumerated() {
                 let words = line.split { !($0.isLetter || $0.isNumber) }
                 // The values of a sequence come by themselves.
@@ -96,7 +97,7 @@ struct CodeRuleTests {
     /// wait for the end of a broker.
     @Test("Tests start programs in ways that wait for those programs alone")
     func testsStartProgramsSafely() {
-        for file in Repository.tests + Repository.sources {
+        for file in Repository.tests + Repository.kit + Repository.sources {
             for (index, line) in file.codeLines.enumerated() where containsCall("Process", in: line) {
                 Issue.record("\(file.place(index)) uses Foundation's Process: use CommandRunner or RunningCommand")
             }

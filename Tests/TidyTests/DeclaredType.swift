@@ -1,6 +1,8 @@
 /// A type that a file declares or extends at its top level.
 struct DeclaredType {
     let name: String
+    /// Whether the file only extends it.
+    let isExtension: Bool
 
     private static let keywords: Set<Substring> = [
         "struct", "class", "enum", "protocol", "actor", "typealias", "extension",
@@ -25,7 +27,9 @@ struct DeclaredType {
             else {
                 return nil
             }
-            return DeclaredType(name: String(words[keyword + 1].split(separator: ".").last ?? ""))
+            return DeclaredType(
+                name: String(words[keyword + 1].split(separator: ".").last ?? ""),
+                isExtension: words[keyword] == "extension")
         }
     }
 }

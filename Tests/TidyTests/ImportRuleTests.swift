@@ -12,10 +12,8 @@ struct ImportRuleTests {
     @Test("A target imports only targets of the rings inside its own")
     func importsPointInwards() {
         for (file, imported) in projectImports() {
-            guard let own = Ring.of(file.target), let other = Ring.of(imported), own != .support, other != .support
-            else {
-                continue
-            }
+            guard let own = Ring.of(file.target), let other = Ring.of(imported) else { continue }
+            guard own != .simulators, other != .simulators else { continue }
             #expect(
                 other < own || isMeantWithin(file.target, imported),
                 "\(file.path) imports \(imported), which is not inside its ring")
@@ -43,25 +41,30 @@ struct ImportRuleTests {
         }
     }
 
-    @Test("Only the command sees the simulator and the load generator, and nothing below Sources sees the test kit")
-    func workerDoesNotSeeTheSupport() {
-        for (file, imported) in projectImports() where Ring.of(imported) == .support && file.target != imported {
-            let isMeant =
-                [
-                    "PushServiceSimulator", "APNsSimulator", "FCMSimulator", "ADMSimulator", "WebPushSimulator",
-                    "LoadGenerator",
-                ].contains(imported) && file.target == "apus"
-            #expect(isMeant || isMeantWithin(file.target, imported), "\(file.path) imports \(imported)")
+    @Test("Only the command sees the simulators and the load generator")
+    func workerDoesNotSeeSimulators() {
+        for (file, imported) in projectImports() where Ring.of(imported) == .simulators && file.target != imported {
+            let isMeant = file.target == "apus" || isMeantWithin(file.target, imported)
+            #expect(isMeant, "\(file.path) imports \(imported)")
         }
     }
 
-    @Test("The support imports only the core and the mechanism, the simulation what answers its workers as well")
-    func supportStaysBelowTheAdapters() {
-        for (file, imported) in projectImports() where Ring.of(file.target) == .support {
+    @Test("Nothing below Sources sees the test kit")
+    func sourcesDoNotSeeTheKit() {
+        let targets = Set(Repository.kit.compactMap(\.kitTarget))
+        #expect(targets.contains("PushTestKit"))
+        for file in Repository.sources {
+            let seen = targets.intersection(file.imports)
+            #expect(seen.isEmpty, "\(file.path) imports \(seen.sorted().joined(separator: ", "))")
+        }
+    }
+
+    @Test("The simulators import only the core and the mechanism")
+    func simulatorsStayBelowTheAdapters() {
+        for (file, imported) in projectImports() where Ring.of(file.target) == .simulators {
             let ring = Ring.of(imported)
-            let isMeant =
-                file.target == "WorkerSimulation" && imported == "Dispatcher" || isMeantWithin(file.target, imported)
-            #expect(ring == .core || ring == .mechanism || isMeant, "\(file.path) imports \(imported)")
+            let isMeant = ring == .core || ring == .mechanism || isMeantWithin(file.target, imported)
+            #expect(isMeant, "\(file.path) imports \(imported)")
         }
     }
 
@@ -87,7 +90,7 @@ struct ImportRuleTests {
 
     @Test("The test kit does not import the test framework")
     func testKitIsNoTest() {
-        for file in Repository.sources {
+        for file in Repository.sources + Repository.kit where file.kitTarget != "TestTraits" {
             let isFree = !file.imports.contains("Testing") && !file.imports.contains("XCTest")
             #expect(isFree, "\(file.path) imports a test framework, so nothing but tests could use it")
         }

@@ -11,19 +11,24 @@ enum Repository {
     /// Every Swift file of the package, tests included.
     static let swiftFiles: [SourceText] = sources(below: ["Sources", "Tests", "Benchmarks/Sources"])
 
-    /// The Swift files that are part of a product or support one.
+    /// The Swift files that are part of a product.
     static var sources: [SourceText] {
         swiftFiles.filter { $0.path.hasPrefix("Sources/") }
     }
 
-    /// The Swift files of the test targets.
+    /// The Swift files of the test targets and of the programs that test.
     static var tests: [SourceText] {
-        swiftFiles.filter { $0.path.hasPrefix("Tests/") }
+        swiftFiles.filter { $0.path.hasPrefix("Tests/") && $0.kitTarget == nil }
     }
 
-    /// The Swift files that only tests and benchmarks use.
-    static var testSupport: [SourceText] {
-        swiftFiles.filter { $0.path.hasPrefix("Sources/Support/PushTestKit/") || $0.path.hasPrefix("Benchmarks/") }
+    /// The Swift files of the test kit.
+    static var kit: [SourceText] {
+        swiftFiles.filter { $0.kitTarget != nil }
+    }
+
+    /// The Swift files of the benchmarks.
+    static var benchmarks: [SourceText] {
+        swiftFiles.filter { $0.path.hasPrefix("Benchmarks/") }
     }
 
     /// The paths of all files below a folder, sorted; hidden folders and build products are left out.

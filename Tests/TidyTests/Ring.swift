@@ -11,19 +11,24 @@ enum Ring: String, CaseIterable, Comparable {
     case libraries = "Libraries"
     case worker = "Worker"
     case command = "Command"
-    /// Beside the rings: no target of the worker may import a target of it.
-    case support = "Support"
+    /// Beside the rings: the command alone may import a target of it.
+    case simulators = "Simulators"
+
+    /// The folders of rings that hold targets of one kind, and are none themselves.
+    static let groups: Set<String> = ["PushServices", "Broker", "Registries", "HTTP", "Telemetry"]
 
     /// The targets of each ring.
     static let members: [Ring: Set<String>] = Dictionary(
         uniqueKeysWithValues: allCases.map { ring in
             let folder = Repository.root.appendingPathComponent("Sources/\(ring.rawValue)").path
-            return (ring, Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []))
+            let inGroups = names(in: folder).intersection(groups).flatMap { names(in: "\(folder)/\($0)") }
+            return (ring, names(in: folder).subtracting(groups).union(inGroups))
         })
 
-    /// What the core may import besides the standard library: mechanisms that are pure.
+    /// The modules that the core may import besides the standard library: mechanisms that are pure.
     static let importsOfCore: Set<String> = [
         "JSON", "UnicodeText", "Geography", "Prefetching", "Hashing", "Essentials", "Tracing",
+        "StructuredLogging", "Messages",
     ]
 
     /// Imports between members of one ring that are meant: no cycle is among them.
@@ -35,7 +40,7 @@ enum Ring: String, CaseIterable, Comparable {
         "Tracing": ["Essentials"],
         "EncryptedContent": ["Crypto"],
         "HTTP2": ["EventLoop", "Crypto"],
-        "AMQP": ["EventLoop"],
+        "AMQP": ["EventLoop", "Messages"],
         "HTTPClient": ["EventLoop", "Essentials"],
         "HTTPServer": ["EventLoop", "Crypto"],
         "ServiceManager": ["EventLoop"],
@@ -48,12 +53,22 @@ enum Ring: String, CaseIterable, Comparable {
         "WebPush": ["PushLibrary"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
-        "PushCore": ["Notifications", "Predicates"],
+        "ChangeEvents": ["Notifications", "Predicates"],
+        "RegistryCore": ["Notifications", "Predicates", "ChangeEvents"],
+        "DispatchCore": ["Notifications", "Predicates", "ChangeEvents", "RegistryCore"],
+        "Backoffice": ["Notifications", "Predicates", "ChangeEvents", "RegistryCore", "DispatchCore"],
+        "SQLiteRegistry": ["RegistrySQL"],
+        "PostgresRegistry": ["RegistrySQL"],
+        "Dispatcher": ["WorkerConfiguration"],
         "APNsSimulator": ["PushServiceSimulator"],
         "FCMSimulator": ["PushServiceSimulator"],
         "WebPushSimulator": ["PushServiceSimulator"],
         "ADMSimulator": ["PushServiceSimulator"],
     ]
+
+    private static func names(in folder: String) -> Set<String> {
+        Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+    }
 
     static func of(_ target: String) -> Ring? {
         members.first { $0.value.contains(target) }?.key

@@ -11,7 +11,7 @@ struct SizeRuleTests {
     private static let medianLinesMinimum = 60
     /// Rings that have more of them for now: to be lowered with each that goes, never raised.
     private static let smallFilesRemaining = [
-        "Sources/Adapters": 13, "Sources/Core": 17, "Sources/Support": 7, "Sources/Worker": 17,
+        "Sources/Adapters": 13, "Sources/Core": 17, "Sources/Simulators": 7, "Sources/Worker": 17,
     ]
 
     @Test("No line is longer than 120 columns")
@@ -57,7 +57,7 @@ struct SizeRuleTests {
 
     @Test("A file is named after the type that it declares or extends")
     func filesAreNamedAfterTheirType() {
-        for file in Repository.sources where file.name != "Placeholder" {
+        for file in Repository.sources + Repository.kit where file.name != "Placeholder" {
             let type = String(file.name.prefix { $0 != "+" })
             let declares = DeclaredType.all(in: file.codeLines).contains { $0.name == type }
             #expect(declares, "\(file.path) neither declares nor extends a type \(type)")

@@ -20,8 +20,26 @@ struct SourceText {
 
     /// The target that the file belongs to: the folder below that of its ring; empty for a file of no ring.
     var target: String {
+        String(placeOfTarget.target)
+    }
+
+    /// The folder of the file in its target; empty for the target's root, and for a file of no ring.
+    var folder: String {
+        path.split(separator: "/").dropFirst(placeOfTarget.depth).dropLast().joined(separator: "/")
+    }
+
+    /// The target, and how many folders the path has down to it.
+    private var placeOfTarget: (target: Substring, depth: Int) {
         let parts = path.split(separator: "/")
-        return parts.count > 3 && Ring(rawValue: String(parts[1])) != nil ? String(parts[2]) : ""
+        guard parts.count > 3, Ring(rawValue: String(parts[1])) != nil else { return ("", parts.count) }
+        return Ring.groups.contains(String(parts[2])) && parts.count > 4 ? (parts[3], 4) : (parts[2], 3)
+    }
+
+    /// The target of the test kit that the file belongs to; nil for a file elsewhere, and for the kit's own tests.
+    var kitTarget: String? {
+        let parts = path.split(separator: "/")
+        guard parts.count > 3, parts[0] == "Tests", parts[1] == "Kit", !parts[2].hasSuffix("Tests") else { return nil }
+        return String(parts[2])
     }
 
     /// The file's name without folders and without `.swift`.

@@ -8,7 +8,7 @@ import Foundation
 //        [SCENARIO…]
 //
 // Scenarios: see BenchmarkScenario; all of them if none is named. A whole run rewrites the figures in README.md and
-// Benchmarks/README.md below FOLDER; --documents-only does so from the figures of FILE and measures nothing. With
+// Benchmarks/figures.md below FOLDER; --documents-only does so from the figures of FILE and measures nothing. With
 // --small the counts are small, each scenario only checks that it does what it says, and no figure is kept. With --far
 // the curves `devices` and `audience` go on to 10⁷, which takes a quarter of an hour. A scenario that takes more time,
 // or whose processes have more memory resident, than it may is ended: --seconds-maximum and --mebibytes-maximum replace

@@ -1,12 +1,14 @@
+import Backoffice
+import ChangeEvents
 import Essentials
 import EventLoop
 import HTTPClient
-import Notifications
-import PushCore
+import Messages
+import StructuredLogging
 
 /// The part of one endpoint that lives on the loop of all endpoints: it carries out the actions of the machine.
 final class WebhookCore {
-    /// What the core asks of the service that it is a part of.
+    /// The operations of the service that the core calls.
     struct Surroundings {
         /// Publishes a copy to the app's retry queue of a delay.
         let publish: (DeliveryTag, Message, _ delayMilliseconds: Int64) -> Void
@@ -148,7 +150,7 @@ final class WebhookCore {
     }
 
     private func ended(_ job: WebhookJob, _ answer: WebhookAnswer) {
-        // What the end has interrupted is delivered again.
+        // The broker redelivers a delivery that the end has interrupted.
         guard !isClosed else { return }
         let wasGone = machine.isGone
         let actions = machine.answered(job.tag, answer, at: SystemClocks.now())

@@ -1,6 +1,6 @@
+public import Backoffice
 internal import EventLoop
 public import HTTPClient
-public import PushCore
 
 /// The backend of an app that outcomes are posted to.
 public struct WebhookEndpoint: Sendable {
@@ -33,7 +33,7 @@ public struct WebhookEndpoint: Sendable {
     /// A signed request (Standard Webhooks 1.0.0, "Webhook Headers").
     ///
     /// - Parameters:
-    ///   - payload: what to post.
+    ///   - payload: the payload to post.
     ///   - nowSeconds: the time of the attempt, in seconds since 1970.
     ///   - userAgent: the program and its version, as the backend may log them.
     /// - Returns: the request.

@@ -1,8 +1,8 @@
+import ChangeEvents
 import EventLoop
-import PushCore
 import Synchronization
 
-/// What keeps outcomes from being posted.
+/// The problems that keep outcomes from being posted.
 public struct WebhookHealth: Hashable, Sendable {
     /// One app.
     public struct Endpoint: Hashable, Sendable {

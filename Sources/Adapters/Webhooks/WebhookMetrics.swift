@@ -4,7 +4,7 @@ public import Metrics
 ///
 /// Durations are those of all backends together: a series for each bucket and app would be too many.
 public struct WebhookMetrics: Sendable {
-    /// What became of an outcome that was consumed; the raw values are labels of a metric.
+    /// The result of a consumed outcome; the raw values are labels of a metric.
     enum Result: String, CaseIterable, Sendable {
         /// The endpoint took it.
         case delivered

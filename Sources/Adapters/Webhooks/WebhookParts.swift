@@ -1,9 +1,9 @@
+import ChangeEvents
 import EventLoop
 import Metrics
-import Notifications
-import PushCore
+import StructuredLogging
 
-/// What of the service lives on its loop: the cores of all endpoints, and the publishes that have not ended.
+/// The parts of the service that live on its loop: the cores of all endpoints, and the publishes that have not ended.
 final class WebhookParts {
     private let loop: EventLoop
     private var cores: [WebhookCore] = []

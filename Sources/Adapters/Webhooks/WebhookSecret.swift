@@ -11,7 +11,7 @@ public struct WebhookSecret: Hashable, Sendable, CustomStringConvertible, Custom
     public static let prefix = "whsec_"
     /// How many bytes a secret has.
     public static let byteCounts = 24...64
-    /// What a text has to look like, for messages.
+    /// The expected form of a secret, for messages.
     public static let expected =
         "whsec_ and the base64 of 24 to 64 random bytes, for example from: echo whsec_$(openssl rand -base64 32)"
 

@@ -1,9 +1,9 @@
+public import ChangeEvents
 import Essentials
 import EventLoop
 import HTTPClient
 public import Metrics
-public import Notifications
-public import PushCore
+public import StructuredLogging
 import Synchronization
 
 /// Posts outcomes to the backends of apps, on a thread of its own.
@@ -75,7 +75,7 @@ public final class WebhookService: Sendable {
     /// How long ago the loop last turned, in nanoseconds.
     public func nanosecondsSinceLastTick() -> UInt64 { loop.nanosecondsSinceLastTick() }
 
-    /// What is wrong now.
+    /// The current problems.
     public var health: WebhookHealth { board.health }
 
     /// Connects to the broker and begins to post.

@@ -1,4 +1,4 @@
-import PushCore
+import ChangeEvents
 import Synchronization
 
 /// The source of the outcomes of one app, which is closed at most once.

@@ -1,6 +1,6 @@
+public import Backoffice
 import EventLoop
 public import HTTPClient
-public import PushCore
 
 /// Tries an endpoint once, without a queue: for commands.
 public enum WebhookTrial {

@@ -1,4 +1,4 @@
-/// What the model multiplies loads with: measured figures, and some that APNs or the defaults of Apus fix.
+/// The coefficients of the model: measured figures, and some that APNs or the defaults of Apus fix.
 ///
 /// The defaults are of one machine: two cores of an AMD EPYC shared with others, Debian 12, SQLite on its disk, broker
 /// and push service beside the worker. `Benchmarks/curves` has the points that they were read from. Times move with the
@@ -9,11 +9,12 @@ public struct CapacityCoefficients: Equatable, Sendable {
 
     /// Processor time of a push in a large audience, in microseconds; `curves/audience-cpu.csv`, its end.
     public var microsecondsPerPush = 5.7
-    /// What an event costs beside its pushes, in microseconds; `curves/audience-cpu.csv`, its beginning less its end.
+    /// Processor time of an event beside its pushes, in microseconds; `curves/audience-cpu.csv`, its beginning less its
+    /// end.
     public var microsecondsPerEvent = 11.2
-    /// What each 1 024 bytes of payload above 200 add to a push, in microseconds; `curves/payload-cpu.csv`.
+    /// Processor time of each 1 024 bytes of payload above 200, in microseconds for a push; `curves/payload-cpu.csv`.
     public var microsecondsPerPayloadKibibyte = 0.9
-    /// What a dead token costs beside its push, in microseconds: its removal from SQLite;
+    /// Processor time of a dead token beside its push, in microseconds: its removal from SQLite;
     /// `curves/dead-tokens-cpu.csv`.
     public var microsecondsPerDeadToken = 25.0
     /// The bytes of payload that the times above were measured with.
@@ -41,7 +42,7 @@ public struct CapacityCoefficients: Equatable, Sendable {
     /// The memory of a worker without subscriptions, in bytes; scenario `memory`.
     public var bytesPerWorker = 64.0 * 1_048_576
 
-    /// The requests that APNs lets a connection have open; what Apple's servers announce.
+    /// The requests that APNs lets a connection have open, as Apple's servers announce.
     public var streamsPerConnection = 1_000.0
     /// The pushes a second that one connection carries at most; `curves/rtt-rate.csv` at 0 ms.
     public var pushesPerSecondOfConnection = 290_000.0

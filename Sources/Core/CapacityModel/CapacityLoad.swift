@@ -1,4 +1,4 @@
-/// What is to be carried: the question that a plan answers.
+/// The load to carry: the question that a plan answers.
 public struct CapacityLoad: Equatable, Sendable {
     /// Where the devices are registered.
     public enum Registry: String, CaseIterable, Sendable {
@@ -27,7 +27,7 @@ public struct CapacityLoad: Equatable, Sendable {
     /// The store of the devices.
     public var registry = Registry.postgresql
 
-    /// A load with the defaults for all that is not named; what is below its least value counts as that.
+    /// Creates a load with defaults for all other values; a value below its minimum counts as the minimum.
     public init(devices: Double, eventsPerSecond: Double) {
         self.devices = devices
         self.eventsPerSecond = eventsPerSecond

@@ -1,4 +1,4 @@
-/// What a load needs: each figure with the rule that it follows from.
+/// The capacity that a load needs: each figure with the rule that it follows from.
 ///
 /// All figures are numbers of floating point, so no load, however large, ends in a trap. Each grows with the load and
 /// is never below what the rule says.
@@ -21,16 +21,16 @@ public struct CapacityPlan: Equatable, Sendable {
     public let microsecondsPerPush: Double
     /// The figures, in the order in which they follow from each other.
     public let figures: [Figure]
-    /// What decides the number of workers, in words.
+    /// The limit that decides the number of workers, in words.
     public let limit: String
-    /// What the plan cannot hold by itself, and what to do; empty if nothing.
+    /// The problems that the plan cannot solve by itself, with advice; empty if there are none.
     public let warnings: [String]
 
     /// Plans for a load.
     ///
     /// - Parameters:
-    ///   - load: what is to be carried.
-    ///   - coefficients: what it costs.
+    ///   - load: the load to carry.
+    ///   - coefficients: the costs of the load.
     public init(for load: CapacityLoad, coefficients: CapacityCoefficients = CapacityCoefficients()) {
         let rules = CapacityRules(load: load.inRange, coefficients: coefficients)
         microsecondsPerPush = rules.microsecondsPerPush

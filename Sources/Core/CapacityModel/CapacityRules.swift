@@ -1,4 +1,4 @@
-/// The rules of the model: what each figure of a plan follows from.
+/// The rules of the model, from which each figure of a plan follows.
 struct CapacityRules {
     let load: CapacityLoad
     let coefficients: CapacityCoefficients
@@ -69,9 +69,9 @@ struct CapacityRules {
 
     var cores: Double { max(1, (busyCores / coefficients.busyShareMaximum).rounded(.up)) }
 
-    // MARK: What the figures say
+    // MARK: Conclusions
 
-    /// What the number of workers follows from.
+    /// The limit that decides the number of workers, in words.
     var limit: String {
         if workersForCores <= 1, workersForConnections <= 1 {
             return "nothing: one worker carries it; start a second one, so that one may fail"
@@ -81,7 +81,7 @@ struct CapacityRules {
             : "the way to APNs: the round trip times the rate needs more streams than fewer workers open"
     }
 
-    /// What needs a decision.
+    /// The problems that need a decision.
     var warnings: [String] {
         var warnings: [String] = []
         if load.registry == .sqlite, workers > 8 {

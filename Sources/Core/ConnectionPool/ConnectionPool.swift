@@ -101,7 +101,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
         pace = limits.pushesPerMinuteMaximum.map { SubmissionPace(perMinute: $0) }
     }
 
-    // MARK: What it looks like
+    // MARK: State
 
     /// How connecting goes.
     public var circuit: Circuit {

@@ -71,14 +71,6 @@ public enum FieldTest: Hashable, Sendable {
     case isWithin(Location, radiusMetres: Double)
 }
 
-/// Which differences between texts do not count when they are compared for equality.
-public enum TextFolding: UInt8, Hashable, Sendable, CaseIterable {
-    /// All count (AppSync; CloudKit everywhere but in equality).
-    case exact
-    /// Upper and lower case are the same (CloudKit's equality).
-    case caseInsensitive
-}
-
 extension Predicate {
     /// Whether a record satisfies the predicate, found term by term.
     ///

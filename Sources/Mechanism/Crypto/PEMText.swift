@@ -83,7 +83,7 @@ enum PEMText {
         return digits.isEmpty ? nil : digits
     }
 
-    /// What a text without a block holds: PEM in base64, or the content of a block without its first and last line.
+    /// Reads a text without a block: PEM in base64, or the content of a block without its first and last line.
     private static func unwrapped(_ bytes: [UInt8]) -> [UInt8]? {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let digits = base64(text[...]), let decoded = digits.withUnsafeBufferPointer(Base64.decode) else {

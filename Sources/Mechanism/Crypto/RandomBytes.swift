@@ -19,7 +19,7 @@ public enum RandomBytes {
     ///
     /// - Parameters:
     ///   - count: how many.
-    ///   - bytes: what they are appended to.
+    ///   - bytes: receives the new bytes at its end.
     /// - Throws: `CryptoError` if the system has no random numbers; then the array is as it was.
     public static func append(_ count: Int, to bytes: inout [UInt8]) throws(CryptoError) {
         guard let length = Int32(exactly: count), length >= 0 else {

@@ -59,7 +59,7 @@ public struct ContentHeader: Sendable, Hashable {
     ///   - salt: 16 bytes.
     ///   - recordBytes: the record size.
     ///   - senderPoint: 65 bytes.
-    ///   - body: what it is appended to.
+    ///   - body: receives the header at its end.
     static func append(salt: [UInt8], recordBytes: UInt32, senderPoint: [UInt8], to body: inout [UInt8]) {
         body += salt
         for shift: UInt32 in [24, 16, 8, 0] { body.append(UInt8(truncatingIfNeeded: recordBytes >> shift)) }

@@ -52,7 +52,7 @@ public struct RecipientKeys: Sendable, Hashable {
 public struct RecipientKeyPair: Sendable {
     /// The key pair.
     public let keyPair: P256KeyPair
-    /// What senders know of the recipient.
+    /// The public side of the recipient, which senders know.
     public let publicKeys: RecipientKeys
 
     /// Combines a key pair and the authentication secret.

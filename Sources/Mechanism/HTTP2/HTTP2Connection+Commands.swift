@@ -83,7 +83,7 @@ extension HTTP2Connection {
     /// - Parameters:
     ///   - stream: the stream of the request.
     ///   - headers: `:status`, then the others.
-    ///   - bytes: what the body consists of, again and again; not empty.
+    ///   - bytes: the content of the body, repeated without end; not empty.
     /// - Throws: `HTTP2Error` as for a response that ends.
     public func submitEndlessResponse(
         stream: Int32, _ headers: borrowing HeaderBlock, repeating bytes: [UInt8]

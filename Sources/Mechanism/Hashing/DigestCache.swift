@@ -21,7 +21,7 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// What a look into a set needs first.
+    /// The part of a set that a look-up reads first.
     @usableFromInline
     struct SetHead: Sendable {
         /// One tag for each slot, the first slot in the lowest byte of the first word; 0 for a free slot.

@@ -24,7 +24,7 @@ public struct JSONValueSplitter {
     /// The last byte that is no blank, outside of strings.
     private var last = UInt8(ascii: "\n")
     private var values: [Value] = []
-    /// What may still come of a byte order mark, at the very beginning.
+    /// The bytes of a byte order mark that may still come, at the very beginning.
     private var markLeft = JSONParser.byteOrderMark[...]
 
     /// Creates a splitter.

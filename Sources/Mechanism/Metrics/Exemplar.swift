@@ -47,7 +47,7 @@ public struct Exemplar: Hashable, Sendable {
         }
     }
 
-    /// What was observed.
+    /// The identifier of the observed thing.
     public let identifier: Identifier
     /// The span that it was observed in; nil if none is recorded.
     public let trace: Trace?

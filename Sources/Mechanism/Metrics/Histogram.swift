@@ -31,7 +31,7 @@ public final class Histogram: Sendable {
     ///
     /// - Parameters:
     ///   - nanoseconds: the duration.
-    ///   - identifier: what was observed.
+    ///   - identifier: the identifier of the observed thing.
     ///   - trace: the span that it was observed in; such an exemplar also replaces a younger one without.
     ///   - milliseconds: the wall clock, in milliseconds since 1970.
     public func observe(

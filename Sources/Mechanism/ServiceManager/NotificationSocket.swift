@@ -2,7 +2,7 @@ import Glibc
 
 /// The datagram socket that notifications leave by; it never blocks.
 final class NotificationSocket {
-    /// What became of a datagram.
+    /// The result of sending a datagram.
     enum Outcome: Hashable {
         case sent
         /// The service manager has not read the earlier ones.

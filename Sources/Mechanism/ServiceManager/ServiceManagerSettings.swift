@@ -1,4 +1,4 @@
-/// What a service manager such as systemd says in the environment of a process that it started.
+/// The settings that a service manager such as systemd passes in the environment of a process.
 public struct ServiceManagerSettings: Hashable, Sendable {
     /// Why a variable cannot be used.
     public struct Failure: Error, Hashable, CustomStringConvertible {

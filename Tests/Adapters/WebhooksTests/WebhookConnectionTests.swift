@@ -1,5 +1,4 @@
 import ChangeQueue
-import PushCore
 import PushTestKit
 import Testing
 import Webhooks

@@ -1,3 +1,4 @@
+import ChangeEvents
 import ChangeQueue
 import Crypto
 import Essentials
@@ -5,10 +6,10 @@ import EventLoop
 import Glibc
 import HTTPClient
 import HTTPServer
+import Messages
 import Metrics
-import Notifications
-import PushCore
 import PushTestKit
+import StructuredLogging
 import Testing
 import Webhooks
 
@@ -26,7 +27,7 @@ struct WebhookFixture {
         var summary: String { "\(path) \(identifier)" }
     }
 
-    /// What the backend got, what it answers, and what it leaves without an answer.
+    /// The state of the backend: its requests, its answers, and the requests that it leaves without an answer.
     struct Backend: Sendable {
         var requests: [Request] = []
         /// The next answers of a path; 204 when there are none.

@@ -1,4 +1,3 @@
-import PushCore
 import Testing
 
 @testable import Webhooks

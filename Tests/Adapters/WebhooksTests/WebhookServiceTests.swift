@@ -1,7 +1,6 @@
 import ChangeQueue
 import HTTPClient
 import Metrics
-import PushCore
 import PushTestKit
 import Testing
 import Webhooks

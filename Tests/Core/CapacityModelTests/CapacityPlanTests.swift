@@ -22,7 +22,7 @@ struct CapacityPlanTests {
         return load
     }
 
-    /// What can grow in a load.
+    /// The changes that make a load grow.
     private static let growing: [@Sendable (inout CapacityLoad) -> Void] = [
         { $0.devices *= 2 }, { $0.eventsPerSecond *= 2 }, { $0.audience *= 2 }, { $0.roundTripMilliseconds *= 2 },
         { $0.deadShare = min(1, $0.deadShare * 2) }, { $0.payloadBytes *= 2 }, { $0.outageSeconds *= 2 },

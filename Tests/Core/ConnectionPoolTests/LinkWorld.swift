@@ -3,7 +3,7 @@ import ConnectionPool
 /// A pool on a long way: a peer that keeps its promises, at some distance and with some limits, in steps of a
 /// millisecond.
 struct LinkWorld: ~Copyable {
-    /// What the way and the peer are like.
+    /// The properties of the way and the peer.
     struct Link {
         /// From a request to its answer.
         var latencyMilliseconds = 25

@@ -215,7 +215,7 @@ struct PoolWorld: ~Copyable {
 
     mutating func passTime() {
         now += UInt64.random(in: 1...3_000, using: &random)
-        // What is submitted may make something else due at once, such as a window that is too small for the next.
+        // A submitted push may make something else due at once, such as a window that is too small for the next.
         for _ in 0..<3 {
             guard let due = pool.wakeUpNanoseconds, due <= now else { return }
             perform(pool.timePassed(nowNanoseconds: now))
@@ -224,7 +224,7 @@ struct PoolWorld: ~Copyable {
         if let next = pool.wakeUpNanoseconds, next <= now { faults.append("the timer would spin at \(now)") }
     }
 
-    // MARK: What the pool asks for
+    // MARK: Actions of the pool
 
     mutating func perform(_ actions: [PoolAction]) {
         for action in actions {

@@ -2,7 +2,6 @@ import PushTestKit
 import Testing
 
 @testable import ConnectionPool
-@testable import PushCore
 
 @Suite("Stream table")
 struct StreamTableTests {

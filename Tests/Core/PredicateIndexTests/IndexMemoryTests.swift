@@ -3,7 +3,6 @@ import Testing
 
 @testable import PredicateIndex
 @testable import Predicates
-@testable import PushCore
 
 @Suite("Memory of the subscription index")
 struct IndexMemoryTests {

@@ -2,7 +2,6 @@ import PushTestKit
 
 @testable import PredicateIndex
 @testable import Predicates
-@testable import PushCore
 
 /// An index beside the naive scan that says what it must find.
 struct IndexWorld {
@@ -60,7 +59,7 @@ struct IndexWorld {
             operations: operation, fields: fields)
     }
 
-    /// What is wrong with what the index finds; nil if it is what the scan finds.
+    /// Returns the difference between the results of the index and those of the scan; nil if there is none.
     mutating func complaint(_ change: MatchInput) -> String? {
         var found: [Int64] = []
         let outcome = index.match(change, into: &found, stepsMaximum: .max)
@@ -75,7 +74,8 @@ struct IndexWorld {
         return number(0...3) == 0 ? complaintTogether(change) : nil
     }
 
-    /// What is wrong with what the index finds for several changes at once; nil if each has what it has alone.
+    /// Returns the difference between the results for several changes at once and those for each alone; nil if there is
+    /// none.
     private mutating func complaintTogether(_ change: MatchInput) -> String? {
         if earlier.count == 20 { earlier.removeFirst() }
         earlier.append(change)

@@ -2,7 +2,6 @@ import PushTestKit
 import Testing
 
 @testable import PredicateIndex
-@testable import PushCore
 
 @Suite("Storage of the subscription index")
 struct MatchingStorageTests {

@@ -2,7 +2,6 @@ import Testing
 
 @testable import PredicateIndex
 @testable import Predicates
-@testable import PushCore
 
 @Suite("Subscription index: costs, counted")
 struct SubscriptionIndexCostTests {

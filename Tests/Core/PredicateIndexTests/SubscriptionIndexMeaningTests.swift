@@ -3,7 +3,6 @@ import Testing
 
 @testable import PredicateIndex
 @testable import Predicates
-@testable import PushCore
 
 @Suite("Subscription index: what is equal, and what is one")
 struct SubscriptionIndexMeaningTests {

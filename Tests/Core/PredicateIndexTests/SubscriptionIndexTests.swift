@@ -5,7 +5,6 @@ import Testing
 
 @testable import PredicateIndex
 @testable import Predicates
-@testable import PushCore
 
 @Suite("Subscription index: the same as a scan")
 struct SubscriptionIndexTests {

@@ -3,7 +3,6 @@ import PushTestKit
 import Testing
 
 @testable import Predicates
-@testable import PushCore
 
 @Suite("Predicates: canonical bytes")
 struct CanonicalFormTests {

@@ -8,7 +8,7 @@ import UnicodeText
 struct NormalFormTests {
     private static let seeds = (0..<2).map { _ in UInt64.random(in: 0...UInt64.max) }
 
-    /// What the definition says of terms that are not in normal form; their texts must be composed for it.
+    /// Evaluates terms that are not in normal form by the definition; their texts must be composed for it.
     private func holds(_ conjunctions: [[PredicateTerm]], _ record: RecordFields) -> Bool {
         conjunctions.contains { terms in terms.allSatisfy { $0.composed.matches(record) } }
     }

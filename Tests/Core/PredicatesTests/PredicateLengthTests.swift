@@ -1,10 +1,10 @@
 import JSON
 import Notifications
 import Predicates
-import PushCore
+import RegistryCore
 import Testing
 
-/// What is too long is refused before it is read: the fault at its beginning is not even found.
+/// A text that is too long is refused before it is read: the fault at its beginning is not even found.
 @Suite("Predicates: limits before reading")
 struct PredicateLengthTests {
     private static let bytesMaximum = PredicateLimits.writtenBytesMaximum

@@ -72,7 +72,7 @@ struct PredicateLimitTests {
         let size = try Predicate(anyOf: conjunctions).canonicalBytes.count
         let rest = PredicateLimits.canonicalBytesMaximum - size
         func filled(_ count: Int) throws -> Predicate {
-            // What a conjunction, its path and its test take besides the text.
+            // The bytes of a conjunction, its path and its test besides the text.
             let fixed = 1 + 4 + 1 + 2 + 1
             return try Predicate(
                 anyOf: conjunctions + [

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct ProgramOptions: Sendable {
     /// Why a command line cannot be understood.
     struct Problem: Error, CustomStringConvertible {
@@ -7,7 +7,7 @@ struct ProgramOptions: Sendable {
 
     /// The scenarios to play, in order.
     var scenarios: [Scenario] = []
-    /// What everything that is drawn follows from; nil for one that is drawn itself.
+    /// The seed of all random draws; nil for a drawn seed.
     var seed: UInt64?
     /// How long the load lasts; nil for what each scenario says.
     var loadSeconds: Double?
@@ -22,12 +22,12 @@ struct ProgramOptions: Sendable {
     /// Whether the folders of valid scenarios are kept as well.
     var keepsFolders = false
 
-    /// What there is without a command line.
+    /// The options of an empty command line.
     init() {}
 
     /// Reads a command line.
     ///
-    /// - Parameter arguments: what follows the name of the program.
+    /// - Parameter arguments: the arguments after the name of the program.
     /// - Throws: `Problem` with the argument that is wrong.
     init(_ arguments: [String]) throws(Problem) {
         var names: [String] = []
@@ -78,7 +78,7 @@ struct ProgramOptions: Sendable {
     }
 }
 
-/// What `--help` says.
+/// The text of `--help`.
 enum HelpText {
     static let text = """
         usage: deploy/bin/fault [--scenario NAME...] [--seed N] [--seconds N] [--short] [--list] [--json] [--keep]

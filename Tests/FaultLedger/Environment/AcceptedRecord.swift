@@ -1,7 +1,7 @@
 import JSON
 import PushTestKit
 
-/// What the ledger needs of a simulator's record: what was accepted, and which tokens were called dead.
+/// The part of a simulator's record that the ledger needs: the accepted pushes, and the tokens that were called dead.
 struct AcceptedRecord {
     /// The tokens that have been called dead in what was read so far.
     private(set) var deadTokens: Set<String> = []
@@ -12,7 +12,7 @@ struct AcceptedRecord {
     /// Reads from the beginning of a file.
     ///
     /// - Parameters:
-    ///   - service: whose record it is.
+    ///   - service: the service of the record.
     ///   - path: the file.
     init(of service: ServiceKind, path: String) {
         self.service = service
@@ -47,12 +47,12 @@ struct PayloadReader {
 
     init(_ service: ServiceKind) { self.service = service }
 
-    /// What a push is about.
+    /// Returns the subject of a push.
     ///
-    /// - Parameter payload: what the simulator recorded: a payload of APNs, a request of FCM, a browser's plaintext.
+    /// - Parameter payload: the recorded payload of APNs, request of FCM, or plaintext of a browser.
     /// - Returns: the event of the load; `other` if the load has none like it.
     func content(of payload: JSONValue?) -> AcceptedPush.Content {
-        // What an app adds stands at the top for APNs, and in `data` for the others; of FCM all of it is text.
+        // The app's members stand at the top for APNs, and in `data` for the others; for FCM all of it is text.
         let data = service == .fcm ? payload?["message"]?["data"] : payload?["data"]
         let added = service == .apns ? payload : data
         if let serial = Self.number(added?["serial"]) { return .request(number: serial) }

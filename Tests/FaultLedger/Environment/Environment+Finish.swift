@@ -2,6 +2,7 @@ import AMQP
 import ChangeQueue
 import EventLoop
 import Foundation
+import Messages
 import PushTestKit
 import Synchronization
 

@@ -1,7 +1,8 @@
 import AMQP
+import Backoffice
 import EventLoop
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
 
 extension Environment {
@@ -12,7 +13,7 @@ extension Environment {
     func bindOutcomes() async throws {
         let (queue, exchange) = (outcomesQueue, "\(namespace).outcomes")
         try await withSession { session in
-            try session.declareQueue(queue, arguments: [AMQPHeader("x-queue-type", .string("quorum"))])
+            try session.declareQueue(queue, arguments: [MessageHeader("x-queue-type", .string("quorum"))])
             try session.bindQueue(queue, exchange: exchange, routingKey: "#")
         }
     }

@@ -2,7 +2,7 @@ import PushTestKit
 import Synchronization
 
 extension Environment {
-    /// What a proxy can stand before, as the workers see it.
+    /// The server behind a proxy, as the workers see it.
     enum ProxyTarget: Hashable, Sendable {
         case broker
         case service(ServiceKind)
@@ -55,8 +55,8 @@ extension Environment {
     /// Sets a trigger, waits until it has fired, and then until the workers are ready again.
     ///
     /// - Parameters:
-    ///   - trigger: what to wait for.
-    ///   - target: where.
+    ///   - trigger: the trigger to wait for.
+    ///   - target: the server behind the proxy.
     ///   - provoke: makes the workers do what fires it, if they do not by themselves.
     /// - Throws: `EnvironmentFailure` if nothing fired it, or the workers are not ready any more.
     func fire(

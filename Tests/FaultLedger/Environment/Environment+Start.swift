@@ -41,7 +41,7 @@ extension Environment {
         return ports
     }
 
-    /// What `apus device import` reads: the population.
+    /// Returns the input of `apus device import`: the population.
     func importLines() throws -> String {
         let browsers = try scenario.setting.services.contains(.webpush) ? service(.webpush).running : nil
         return try population.importLines { browser in

@@ -39,13 +39,12 @@ final class Environment: Sendable {
         /// How many events scenarios destroyed together with the queues that they stood in, and when at last.
         var destroyedMaximum = 0
         var destroyedBeforeMilliseconds: Int64 = 0
-        /// What scenarios started, to be ended with the environment.
+        /// Ends the resources that scenarios started, together with the environment.
         var closings: [@Sendable () async -> Void] = []
     }
 
-    /// What is played.
     let scenario: Scenario
-    /// What everything that is drawn follows from.
+    /// The seed of all random draws.
     let seed: UInt64
     /// The names of exchanges and queues begin so.
     let namespace = PrivateRabbitMQ.makeNamespace()
@@ -69,7 +68,7 @@ final class Environment: Sendable {
         state = Mutex(State(generator: SeededGenerator(seed: seed ^ 0x5eed)))
     }
 
-    // MARK: What scenarios use
+    // MARK: Scenarios
 
     /// A number that follows from the seed.
     func draw(_ range: ClosedRange<Double>) -> Double {
@@ -204,7 +203,7 @@ final class Environment: Sendable {
     /// Whether an exit code is that of a signal, which no worker sends itself but by a failed precondition.
     private static func isCrash(_ exitCode: Int32) -> Bool { exitCode >= 128 }
 
-    /// What a service does wrong from the start: now and then it is not available, so that events are queued and
+    /// Returns a service's faults from the start: now and then it is not available, so that events are queued and
     /// retried throughout.
     func standingFaults(of service: ServiceKind) -> [String] {
         [service.unavailable(probability: scenario.setting.unavailableProbability)]
@@ -228,7 +227,7 @@ struct EnvironmentAddresses: Sendable {
 
 /// Why a scenario could not be played to its end.
 struct EnvironmentFailure: Error, CustomStringConvertible {
-    /// What did not happen, and what was seen instead.
+    /// The condition that was not met, and the observation.
     let description: String
 
     init(_ description: String) { self.description = description }

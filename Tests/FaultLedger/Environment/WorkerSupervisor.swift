@@ -54,10 +54,10 @@ final class WorkerSupervisor: Sendable {
         if state.withLock({ !$0.isStopping }) { try start() }
     }
 
-    /// What comes before the worker on its command line from its next start on, for example `/usr/bin/prlimit`.
+    /// Sets the words before the worker on its command line from its next start on, for example `/usr/bin/prlimit`.
     func setPrefix(_ prefix: [String]) { state.withLock { $0.prefix = prefix } }
 
-    // MARK: What it does
+    // MARK: Behaviour
 
     private var process: WorkerProcess? { state.withLock { $0.process } }
     private var command: RunningCommand? { process?.command }
@@ -71,7 +71,7 @@ final class WorkerSupervisor: Sendable {
     /// The exit codes of unexpected ends; 128 and more for a signal.
     var unexpectedExitCodes: [Int32] { state.withLock { $0.unexpectedExitCodes } }
 
-    /// What all workers of this seat have logged.
+    /// The log of all workers that this supervisor has started.
     var log: String {
         state.withLock { state in
             let current = (state.process?.command).flatMap { $0.hasEnded ? nil : $0.errors } ?? ""
@@ -79,7 +79,7 @@ final class WorkerSupervisor: Sendable {
         }
     }
 
-    /// What the worker that runs now has logged.
+    /// The log of the worker that runs now.
     var logOfLatest: String { command?.errors ?? "" }
 
     /// Sends a signal; the end that it may bring is expected.
@@ -120,7 +120,7 @@ final class WorkerSupervisor: Sendable {
         }
     }
 
-    /// What its admin server answers; nil if there is none yet.
+    /// Returns an answer of its admin server; nil if there is none yet.
     func get(_ path: String) async -> PlainHTTP.Answer? {
         guard let port = process?.adminPortSoFar else { return nil }
         return await PlainHTTP.requestInBackground("GET", path, port: port)

@@ -5,7 +5,7 @@ import Notifications
 /// A value without input and output: events and confirms come from the publisher, accepted pushes from the simulators'
 /// records, both at the end of a scenario or as they come.
 struct Ledger: Sendable {
-    /// What one device can get at most once.
+    /// The identity of a push that a device may get at most once.
     private struct PushKey: Hashable {
         enum Subject: Hashable {
             case change(syncCount: Int)
@@ -44,7 +44,7 @@ struct Ledger: Sendable {
     /// - Parameter population: the devices that there are.
     init(population: Population) { self.population = population }
 
-    // MARK: What happened
+    // MARK: Events
 
     /// An event is handed to the broker; numbers come one after the other, from 0.
     mutating func attempted(_ event: LedgerEvent) {
@@ -105,7 +105,7 @@ struct Ledger: Sendable {
     /// At the end a device is no longer registered, so what was for it need not have arrived.
     mutating func isRemoved(_ device: Int) { removedDevices.insert(device) }
 
-    // MARK: What it comes to
+    // MARK: Results
 
     /// The same ledger, ready to be asked about many events.
     private func prepared() -> Ledger {
@@ -235,7 +235,7 @@ struct Ledger: Sendable {
         return latest
     }
 
-    /// What a push is, if an event of the load asks for it and its device has a right to it.
+    /// Returns the key of a push; nil unless an event of the load asks for it and its device has a right to it.
     private func expectedKey(_ push: AcceptedPush) -> PushKey? {
         guard let device = population.device(token: push.token) else { return nil }
         switch push.content {
@@ -273,7 +273,6 @@ struct LedgerEvent: Sendable, Hashable {
 
     /// Its index in the load, from 0.
     let number: Int
-    /// What it says.
     let content: Content
 
     /// Whether its pushes bear its number, so that each of them has to arrive.
@@ -288,7 +287,7 @@ struct LedgerEvent: Sendable, Hashable {
     var identifier: String { "e\(number)" }
 }
 
-/// What a ledger comes to, in the manner of RabbitMQ's Jepsen suite.
+/// The counts of a ledger, in the manner of RabbitMQ's Jepsen suite.
 struct LedgerCounts: Sendable, Hashable {
     /// Events that were handed to the broker, whatever it said.
     var attempted = 0

@@ -1,6 +1,6 @@
 import Notifications
 
-/// What the backend of the app was told of its pushes.
+/// The outcomes that the app's backend received.
 struct OutcomeBook: Sendable {
     /// A push, by device and number of its event.
     struct Key: Hashable {

@@ -34,7 +34,7 @@ struct SyncCountTimes: Sendable {
 
 /// A push that the simulator accepted, as its record tells.
 struct AcceptedPush: Sendable, Hashable {
-    /// What the payload says that it is about.
+    /// The subject of a push, by its payload.
     enum Content: Sendable, Hashable {
         /// The dataset of this identity has this sync count.
         case change(identity: String, syncCount: Int)
@@ -46,7 +46,6 @@ struct AcceptedPush: Sendable, Hashable {
 
     /// The device token's digits.
     let token: String
-    /// What it is about.
     let content: Content
     /// When it was answered, in milliseconds since 1970.
     let timeMilliseconds: Int64

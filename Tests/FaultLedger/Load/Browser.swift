@@ -14,7 +14,7 @@ struct Browser: Sendable, Hashable {
     /// The number of its subscription at that service.
     var index: Int { number / Self.origins.count }
 
-    /// What the simulator calls its subscription.
+    /// The name of its subscription at the simulator.
     var name: String {
         let digits = String(index)
         return "\(origin)-" + String(repeating: "0", count: max(0, 7 - digits.count)) + digits

@@ -36,11 +36,11 @@ struct Population: Sendable {
     /// Draws the devices.
     ///
     /// - Parameters:
-    ///   - identityCount: how many identities.
-    ///   - crowdCount: how many devices that wait for announcements.
+    ///   - identityCount: the number of identities.
+    ///   - crowdCount: the number of devices that wait for announcements.
     ///   - services: the push services that the devices have in turn, at least one.
     ///   - hasSandbox: whether one device of APNs in sixteen is one of its development environment.
-    ///   - seed: what the tokens follow from.
+    ///   - seed: the seed of the tokens.
     init(
         identityCount: Int, crowdCount: Int = 0, services: [ServiceKind] = [.apns], hasSandbox: Bool = false,
         seed: UInt64
@@ -72,7 +72,7 @@ struct Population: Sendable {
     /// How many devices belong to identities; those of the crowd come after them.
     var memberCount: Int { tokens.count - crowdCount }
 
-    /// What a device has to do with changes.
+    /// Returns the role of a device in changes.
     func role(of device: Int) -> DeviceRole {
         guard device < memberCount else { return .crowd }
         return switch device % Self.devicesPerIdentity {
@@ -133,7 +133,7 @@ struct Population: Sendable {
     /// How a device is called in the registry.
     static func deviceText(_ device: Int) -> String { TestDevices.name(device) }
 
-    /// What the simulator's record calls a device: its token, or the name of its subscription.
+    /// Returns the name of a device in the simulator's record: its token, or the name of its subscription.
     func token(of device: Int) -> String { tokens[device] }
 
     /// The device with a token.
@@ -146,7 +146,7 @@ struct Population: Sendable {
     ///
     /// - Parameter subscription: the subscription of a browser, in JSON.
     /// - Returns: lines of JSON.
-    /// - Throws: what `subscription` throws.
+    /// - Throws: the error of `subscription`.
     func importLines(subscription: (Browser) throws -> String) rethrows -> String {
         try tokens.indices.map { device in
             let members = memberships(of: device)
@@ -179,7 +179,7 @@ struct Population: Sendable {
     /// How the user is called who has a room.
     static func userText(room: Int) -> String { "user-\(room)" }
 
-    /// What `apus subscription save` is told, for the user of a room.
+    /// Returns the arguments of `apus subscription save` for the user of a room.
     static func subscriptionArguments(room: Int) -> [String] {
         [
             "subscription", "save", "room-\(room)", "--app", app, "--user", userText(room: room), "--type", "Note",
@@ -195,7 +195,7 @@ struct Population: Sendable {
     }
 }
 
-/// What a device of the load has to do with the changes of its identity.
+/// The role of a device in the changes of its identity.
 enum DeviceRole: Sendable, Hashable {
     /// Makes the changes, and must not be told of them.
     case maker

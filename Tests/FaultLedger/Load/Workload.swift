@@ -15,7 +15,7 @@ struct Workload: LoadSource {
     ///
     /// - Parameters:
     ///   - population: the devices and users of the events.
-    ///   - seed: what they follow from.
+    ///   - seed: the seed of the events.
     ///   - announcementInterval: one of so many events goes to the crowd; 0 for none.
     init(population: Population, seed: UInt64, announcementInterval: Int = 0) {
         self.population = population
@@ -51,7 +51,7 @@ struct Workload: LoadSource {
         }
     }
 
-    /// What is published of an event.
+    /// Returns the message of an event.
     func message(of event: LedgerEvent) -> LoadMessage {
         LoadMessage(identifier: event.identifier, routingKey: "ledger", body: Self.body(of: event))
     }

@@ -1,18 +1,17 @@
 /// How a scenario went.
 struct ScenarioResult: Sendable {
-    /// What was played.
     let scenario: Scenario
     /// With which seed.
     let seed: UInt64
-    /// What else the command line said.
+    /// The options of the command line.
     let options: ProgramOptions
-    /// What the ledger came to; all zero if the scenario did not get that far.
+    /// The counts of the ledger; all zero if the scenario did not get that far.
     var counts = LedgerCounts()
     /// How many duplicates the fault can explain: of pushes, and of what the backend is told of them.
     var duplicatesMaximum = 0
     /// From the end of the fault until all that had been confirmed by then was pushed; nil if that never came.
     var recoverySeconds: Double?
-    /// What makes it invalid besides the ledger.
+    /// The problems that make it invalid besides the ledger.
     var problems: [String] = []
     /// How long it took, all in all.
     var seconds = 0.0
@@ -22,7 +21,7 @@ struct ScenarioResult: Sendable {
     /// Nothing lost, nothing unexpected, nothing untold, duplicates within the bound, and no other problem.
     var isValid: Bool { verdict.isEmpty }
 
-    /// What is wrong; empty if nothing is.
+    /// The reasons why the result is invalid; empty if there are none.
     var verdict: [String] {
         var verdict = problems
         if counts.lost > 0 { verdict.append("\(counts.lost) confirmed events are lost") }

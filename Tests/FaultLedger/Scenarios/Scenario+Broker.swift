@@ -136,7 +136,7 @@ extension Scenario {
         }
         let backlog = try await environment.waitingCount()
         for worker in environment.workers { worker.signal(SIGCONT) }
-        // What APNs answered with 503, one event of twenty or so, waits for the publisher; everything else can be
+        // About one event in twenty, which APNs answered with 503, waits for the publisher; everything else can be
         // acknowledged.
         try await eventually(
             "the backlog of \(backlog) to shrink to a fifth while publishing is blocked", within: .seconds(60)

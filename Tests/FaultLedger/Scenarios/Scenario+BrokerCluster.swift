@@ -86,7 +86,8 @@ extension Scenario {
         setting: Setting(brokerNodes: 3, loadSeconds: 40, settleSeconds: handOverSeconds), redeliveries: 12
     ) { environment in
         for node in try environment.cluster.nodes {
-            // What `rabbitmq-upgrade await_online_quorum_plus_one` asks: no queue loses its quorum with this node.
+            // The question of `rabbitmq-upgrade await_online_quorum_plus_one`: no queue loses its quorum with this
+            // node.
             try await node.evaluate("true = rabbit_upgrade_preparation:await_online_quorum_plus_one(60000).")
             try await node.control("stop_app")
             try node.kill()
@@ -124,7 +125,7 @@ extension Scenario {
         try await environment.waitUntilReady()
     }
 
-    /// What RabbitMQ wants before and after the nodes of a cluster get a newer version.
+    /// Enables the feature flags that RabbitMQ demands before and after the nodes of a cluster get a newer version.
     private static func enableFeatureFlags(_ node: PrivateRabbitMQ) async throws {
         try await node.control("enable_feature_flag", "all")
         // 4.3 has no other store than Khepri, which 4.0 does not count among all.

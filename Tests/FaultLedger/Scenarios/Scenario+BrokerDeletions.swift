@@ -55,8 +55,8 @@ extension Scenario {
         try await environment.waitForConfirms(100)
     }
 
-    /// What a retry queue could not hand over, because the work queue was gone, RabbitMQ tries again only after three
-    /// minutes by default.
+    /// Shortens the wait of RabbitMQ, three minutes by default, before it dead-letters again to a work queue that was
+    /// gone.
     private static func shortenDeadLettering(_ environment: Environment) async throws {
         try await environment.broker.evaluate(
             "application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, 5000), ok.")

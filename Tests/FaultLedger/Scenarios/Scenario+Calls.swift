@@ -7,7 +7,7 @@ extension Scenario {
     /// A worker that makes more calls than this in a run is no longer worth the time.
     private static let callOccurrencesMaximum = 400
 
-    /// What the calls that fail are made on.
+    /// The target of the calls that fail.
     private enum CallTarget: Hashable {
         case broker
         case service(ServiceKind)
@@ -142,7 +142,7 @@ extension Scenario {
         return methodOccurrencesMaximum
     }
 
-    /// What passes between a worker and RabbitMQ.
+    /// Faults at the k-th method between a worker and RabbitMQ.
     static let kthMethods: [Scenario] = [
         kthMethod("kth-publish", "the connection is reset before, and after, the k-th publish of a worker", .publish),
         kthMethod("kth-confirm", "the connection is reset before, and after, the k-th confirm", .confirm),

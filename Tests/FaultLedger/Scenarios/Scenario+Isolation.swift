@@ -41,7 +41,7 @@ extension Scenario {
 }
 
 extension ServiceKind {
-    /// What keeps a service from accepting any push.
+    /// The faults that keep a service from accepting any push.
     fileprivate var troubles: [String] {
         let (throttled, refused) =
             switch self {
@@ -65,7 +65,7 @@ extension Environment {
     /// Waits until some of the devices have got all that was published until some time after now.
     ///
     /// - Parameters:
-    ///   - whose: what to call them if they have not.
+    ///   - whose: the name of these devices in the error.
     ///   - isAsked: tells whether a device is one of them.
     /// - Throws: `EnvironmentFailure` if a push is still missing after a while.
     func requirePushes(_ whose: String, _ isAsked: (Population, Int) -> Bool) async throws {

@@ -1,6 +1,6 @@
 import PushTestKit
 
-/// What is between the workers and their database: a name that leads elsewhere, a pooler.
+/// Scenarios with something between the workers and their database: a name that leads elsewhere, a pooler.
 extension Scenario {
     private static func database(
         _ name: String, _ sentence: String, strike: @escaping @Sendable (Environment) async throws -> Void

@@ -4,7 +4,7 @@ extension Scenario {
     /// How long FCM, or browsers' services, misbehave: longer than the broker waits for an acknowledgement.
     static let serviceFaultSeconds = 8.0
 
-    /// What FCM and browsers' services can do wrong as APNs can, whose table has each by itself.
+    /// Returns the faults that FCM and browsers' services share with APNs, whose table lists each by itself.
     static func faults(of service: ServiceKind) -> [Scenario] {
         connectionFaults(of: service) + answerFaults(of: service) + [.restart(of: service), .silentService(service)]
     }

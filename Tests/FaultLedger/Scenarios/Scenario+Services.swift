@@ -6,8 +6,8 @@ extension Scenario {
 
     /// Lets a push service misbehave for longer than the broker waits for an acknowledgement.
     ///
-    /// What is in flight may come again when the broker's patience ends, three times for each of two workers, and when
-    /// a push is given up for want of an answer, five times for each.
+    /// Unsettled deliveries may come again when the broker's patience ends, three times for each of two workers. They
+    /// may also come again when a push is given up for want of an answer, five times for each.
     static func misbehaviour(
         of service: ServiceKind, _ name: String, _ sentence: String, _ faults: [String], seconds: Double,
         redeliveries: Int = 16, removedDevicesMaximum: Int = 0, soundDeadLettersMaximum: Int = 0

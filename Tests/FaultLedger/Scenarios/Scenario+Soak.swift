@@ -90,9 +90,9 @@ enum SoakFault: String, CaseIterable, Sendable {
         }
     }
 
-    /// How often what all workers hold may come again by it, and be pushed again.
+    /// How often the deliveries that all workers hold may come again, and be pushed again.
     ///
-    /// What APNs has processed without an answer reaching the worker is pushed again as well.
+    /// A push that APNs has processed, and whose answer did not reach the worker, is pushed again as well.
     var redeliveries: Int {
         switch self {
         case .workerTerminate, .memoryAlarm: 0
@@ -108,7 +108,7 @@ enum SoakFault: String, CaseIterable, Sendable {
     }
 }
 
-/// What a worker needed at one moment.
+/// The resources of a worker at one moment.
 struct ProcessSample: Sendable {
     /// Resident memory, in kilobytes.
     let residentKilobytes: Int

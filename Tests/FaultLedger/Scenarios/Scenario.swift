@@ -3,12 +3,12 @@
 /// To add one: a value in the file of its domain, entered in `all` below. The environment starts the parts, keeps the
 /// load going, calls `strike`, waits until nothing is left to do and compares the books.
 struct Scenario: Sendable {
-    /// What a fault befalls; the report is in this order.
+    /// The domain of a fault; the report is in this order.
     enum Domain: String, Sendable, CaseIterable {
         case worker, broker, network, registry, apns, fcm, webpush, services, calls, soak
     }
 
-    /// What the environment is made of, where it differs from the usual.
+    /// The environment, where it differs from the usual.
     struct Setting: Sendable {
         /// How many `apus run` there are.
         var workers = 2
@@ -67,13 +67,12 @@ struct Scenario: Sendable {
         case postgreSQL
     }
 
-    /// What it is called on the command line.
+    /// The name on the command line.
     let name: String
-    /// What it befalls.
     let domain: Domain
     /// One sentence: what is done.
     let sentence: String
-    /// What the environment is made of.
+    /// The setting of the environment.
     var setting = Setting()
     /// How often a worker's unacknowledged deliveries may come again.
     ///
@@ -92,7 +91,7 @@ struct Scenario: Sendable {
     /// All scenarios, in the order in which they run: add yours here.
     static let all: [Scenario] = worker + broker + network + registry + apns + fcm + webpush + services + calls
 
-    /// What runs only when it is asked for by name, because it takes long.
+    /// The scenarios that run only when they are asked for by name, because they take long.
     static let onRequest: [Scenario] = [.soak]
 
     /// Faults of workers.
@@ -141,7 +140,7 @@ struct Scenario: Sendable {
             .webPushOriginRefusesKey, .webPushOriginDead, .webPushHostileFirstOrigin,
         ]
 
-    /// What befalls a worker with several push services.
+    /// Faults of a worker with several push services.
     static let services: [Scenario] = [.servicesWorkerKill] + isolations
 
     /// The k-th call or method that fails, for each k.

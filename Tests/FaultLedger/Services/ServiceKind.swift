@@ -18,7 +18,7 @@ enum ServiceKind: String, Sendable, CaseIterable {
     ///
     /// - Parameters:
     ///   - probability: 0 to 1.
-    ///   - retryAfterSeconds: what the answer asks for; nil for nothing.
+    ///   - retryAfterSeconds: the wait that the answer asks for; nil for none.
     /// - Returns: a line of JSON.
     func unavailable(probability: Double, retryAfterSeconds: Int? = nil) -> String {
         let retryAfter = retryAfterSeconds.map { #","retry_after":\#($0)"# } ?? ""

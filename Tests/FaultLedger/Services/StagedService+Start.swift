@@ -27,15 +27,15 @@ extension WebPushSimulator: StagedSimulator {
 }
 
 extension StagedService {
-    /// What all simulators of a scenario are told.
+    /// The common settings of all simulators of a scenario.
     struct Stage: Sendable {
         /// Where certificates, keys and records go, which is where workers run.
         var folder: TemporaryFolder
-        /// What latencies and chances follow from.
+        /// The seed of latencies and chances.
         var seed: UInt64
-        /// What they do wrong from the start.
+        /// The faults from the start.
         var standingFaults: [String]
-        /// What they say of devices that are gone.
+        /// The answers for devices that are gone.
         var script: String
         /// How long an access token of FCM lives, in seconds.
         var accessTokenSeconds: Int
@@ -46,10 +46,10 @@ extension StagedService {
     /// Starts a service.
     ///
     /// - Parameters:
-    ///   - kind: which one.
-    ///   - stage: what its simulator is told.
+    ///   - kind: the kind of service.
+    ///   - stage: the settings of its simulator.
     /// - Returns: the service; its certificate and the worker's key are in the folder.
-    /// - Throws: whatever the simulator throws.
+    /// - Throws: the error of the simulator.
     static func start(_ kind: ServiceKind, _ stage: Stage) async throws -> StagedService {
         let identity = try ServingConfiguration.makeIdentity(nowSeconds: WallClock.nowMilliseconds() / 1_000)
         try stage.folder.write("\(kind.rawValue).pem", identity.certificateChainPEM)

@@ -38,10 +38,10 @@ final class StagedService: Sendable {
     /// Starts the service.
     ///
     /// - Parameters:
-    ///   - kind: which service it is.
+    ///   - kind: the kind of service.
     ///   - recordPath: the file with its record.
     ///   - start: starts the simulator.
-    /// - Throws: what `start` throws.
+    /// - Throws: the error of `start`.
     init(_ kind: ServiceKind, recordPath: String, start: @escaping Start) async throws {
         self.kind = kind
         self.recordPath = recordPath
@@ -94,7 +94,7 @@ final class StagedService: Sendable {
 
     /// Brings it back; it has forgotten its faults, and the credentials that it gave out.
     ///
-    /// - Throws: what its start throws if its ports stay taken.
+    /// - Throws: the error of its start if its ports stay taken.
     func comeBack() async throws {
         let end = Deadline.now() + Self.portSeconds
         while true {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What libFuzzer calls: the target that `APUS_FUZZ_TARGET` names, with each input.
+/// The callee of libFuzzer: the target that `APUS_FUZZ_TARGET` names, with each input.
 private enum Driver {
     static let target: any FuzzTarget = {
         let name = getenv("APUS_FUZZ_TARGET").map { String(cString: $0) } ?? ""

@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Messages
 
 @testable import AMQP
 
@@ -18,7 +19,7 @@ struct AMQPFuzzTarget: FuzzTarget {
     }
 
     /// The entries of an encoded table; nil if it is none.
-    private static func decode(_ bytes: [UInt8]) -> [AMQPHeader]? {
+    private static func decode(_ bytes: [UInt8]) -> [MessageHeader]? {
         var pool = amqp_pool_t()
         init_amqp_pool(&pool, 4_096)
         defer { empty_amqp_pool(&pool) }
@@ -32,7 +33,7 @@ struct AMQPFuzzTarget: FuzzTarget {
         }
     }
 
-    private func writeAgain(_ headers: [AMQPHeader]) throws(FuzzFailure) {
+    private func writeAgain(_ headers: [MessageHeader]) throws(FuzzFailure) {
         var pool = amqp_pool_t()
         init_amqp_pool(&pool, 4_096)
         defer { empty_amqp_pool(&pool) }
@@ -46,7 +47,7 @@ struct AMQPFuzzTarget: FuzzTarget {
             }
             return status >= 0 && offset == writer.encodedBytes ? buffer : []
         }
-        // What was read may be too long to be sent: names have 255 bytes at most.
+        // Headers that were read may be too long to be sent: names have 255 bytes at most.
         guard let bytes else { return }
         guard let again = Self.decode(bytes) else {
             throw FuzzFailure("what was written is no table, or not as long as it was counted")

@@ -4,7 +4,8 @@ import EventLoop
 import JSON
 import Metrics
 import Notifications
-import PushCore
+import RegistryCore
+import StructuredLogging
 import Synchronization
 
 @testable import HTTPServer

@@ -3,8 +3,8 @@
 
 /// Reads an answer of APNs (lines of header fields, an empty line, the body), and an answer of a proxy.
 ///
-/// Whatever was answered, in whatever order, over connections that come and go, to pushes with whatever history: each
-/// push must end once, and each delivery, and the books must balance. The choices are those of `PushServiceWorld`.
+/// Each push and each delivery must end once, and the books must balance. That holds for all answers in all orders,
+/// over connections that come and go, and for pushes with any history. The choices are those of `PushServiceWorld`.
 struct AnswerFuzzTarget: FuzzTarget {
     func run(_ input: FuzzInput) throws(FuzzFailure) {
         try readProxyAnswer(input)

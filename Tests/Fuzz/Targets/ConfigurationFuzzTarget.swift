@@ -1,12 +1,14 @@
 import ChangeQueue
-import PushCore
+import DispatchCore
 import TOML
 
 @testable import Dispatcher
+@testable import WorkerConfiguration
 
 /// Reads a configuration; the parts after the first are lines `KEY=VALUE`, as for `--set`.
 ///
-/// What is accepted must be fit for a worker: its numbers go into the retry ladder, the limits and the topology.
+/// An accepted configuration must be fit for a worker: its numbers go into the retry ladder, the limits and the
+/// topology.
 struct ConfigurationFuzzTarget: FuzzTarget {
     /// A folder that is not there, so that no file of this machine is read.
     private static let path = "/nonexistent/apus.toml"

@@ -3,7 +3,7 @@ import EncryptedContent
 
 /// Decrypts a body as a browser would, and encrypts the same bytes for that browser.
 ///
-/// What was encrypted is read again, and is not after a bit of it was changed: which one is a choice.
+/// The encrypted body must be readable, and must be unreadable after a bit of it was changed: which one is a choice.
 struct EncryptedFuzzTarget: FuzzTarget {
     /// Where the record size is, on which no key depends (RFC 8188 section 2.2).
     private static let unauthenticated = 16..<20

@@ -1,6 +1,6 @@
 import Foundation
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 
 @testable import RegistryAPI

@@ -11,7 +11,7 @@ protocol FuzzTarget: Sendable {
 
 /// A promise that an input broke.
 struct FuzzFailure: Error {
-    /// What was promised, and what happened.
+    /// The broken promise, and the observation.
     let message: String
 
     init(_ message: String) { self.message = message }

@@ -1,7 +1,8 @@
+import ChangeEvents
 import Dispatch
 import EventLoop
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
 import Synchronization
 
@@ -67,7 +68,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
                 state.owed.insert(tag)
                 var message = message
                 message.headers.removeAll { $0.name == Self.deliveryHeader }
-                message.headers.append(MessageHeader(name: Self.deliveryHeader, value: .uint64(tag.number)))
+                message.headers.append(MessageHeader(Self.deliveryHeader, .uint64(tag.number)))
                 return Delivery(
                     tag: tag, deliveryClass: deliveryClass, isRedelivered: isRedelivered, exchange: exchange,
                     routingKey: "test",

@@ -2,8 +2,8 @@
 
 /// Drives the life of a connection with any bytes, once whole and once a byte at a time, which must come to the same.
 ///
-/// Whoever owns the connection answers at once with what was asked. No body may be longer than was allowed, no request
-/// may follow a refusal, and where the stream is cut must change nothing.
+/// The owner of the connection carries out each action at once. No body may be longer than was allowed, no request may
+/// follow a refusal, and where the stream is cut must change nothing.
 struct HTTPFuzzTarget: FuzzTarget {
     private static let bodyBytesMaximum = 256
     private static let piecesMaximum = 4_096
@@ -19,7 +19,7 @@ struct HTTPFuzzTarget: FuzzTarget {
         try promise(end == nil || end == whole.count - 1, "a request follows a refusal: \(whole)")
     }
 
-    /// What comes of a stream: the requests in their order, and the refusal that ended it.
+    /// Returns the contents of a stream: the requests in their order, and the refusal that ended it.
     private func serve(_ pieces: [[UInt8]]) throws(FuzzFailure) -> [String] {
         var configuration = HTTPServerConfiguration(name: "fuzz", settingName: "fuzz", host: "127.0.0.1", port: 0)
         configuration.headBytesMaximum = 1_024
@@ -28,7 +28,7 @@ struct HTTPFuzzTarget: FuzzTarget {
         var found: [String] = []
         var waiting: [UInt8] = []
         for piece in pieces {
-            // What is not wanted yet stays in the kernel's buffer.
+            // Bytes that are not wanted yet stay in the kernel's buffer.
             waiting += piece
             while machine.wantsInput, machine.phase != .lingering, !waiting.isEmpty {
                 let taken = waiting

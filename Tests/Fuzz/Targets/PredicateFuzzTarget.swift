@@ -1,8 +1,8 @@
+import ChangeEvents
 import JSON
 
 @testable import PredicateIndex
 @testable import Predicates
-@testable import PushCore
 
 /// Reads the first part as a condition in each of the four languages and as canonical bytes, and the other parts as
 /// records.

@@ -1,16 +1,17 @@
 import Essentials
+import Messages
 
 @testable import APNsTransport
+@testable import ChangeEvents
 @testable import ConnectionPool
+@testable import DispatchCore
 @testable import Notifications
-@testable import PushCore
+@testable import RegistryCore
 @testable import ServiceClient
 
-/// A push service that does what an input chooses, around the two state machines that have to cope with it: the one
-/// that decides about deliveries, and the pool of connections that sends what the first wants sent.
+/// A push service that does what an input chooses, around the state machines of deliveries and of connections.
 ///
-/// It stands where the pipeline and the route of the transport stand, without threads and clocks, and keeps books of
-/// its own. Once the choices are used up, the service behaves: it takes connections and answers in order.
+/// It has no threads and clocks, and keeps books of its own. After the last choice it answers in order.
 struct PushServiceWorld: ~Copyable {
     /// One connection as the push service sees it.
     private struct Peer {
@@ -67,7 +68,7 @@ struct PushServiceWorld: ~Copyable {
     /// Makes a world whose bounds are choices.
     ///
     /// - Parameters:
-    ///   - answers: what the push service answers; at least one.
+    ///   - answers: the answers of the push service; at least one.
     ///   - input: the choices.
     init(answers: [PartialAnswer], _ input: FuzzInput) {
         var input = input
@@ -115,7 +116,7 @@ struct PushServiceWorld: ~Copyable {
         try promise(machine.ledgers.allSatisfy { $0.isBalanced && $0.inFlight == 0 }, "\(machine.ledgers)")
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private mutating func step() throws(FuzzFailure) {
         switch input.byte() % 16 {
@@ -346,7 +347,7 @@ struct PushServiceWorld: ~Copyable {
 
     private mutating func timePasses(to moment: UInt64) throws(FuzzFailure) {
         nanoseconds = moment
-        // What is submitted may make something else due at once, such as a window that is too small for the next.
+        // A submitted push may make something else due at once, such as a window that is too small for the next.
         for _ in 0..<4 {
             guard let due = pool.wakeUpNanoseconds, due <= nanoseconds else { return }
             try perform(pool.timePassed(nowNanoseconds: nanoseconds))
@@ -355,7 +356,7 @@ struct PushServiceWorld: ~Copyable {
         try promise(pool.wakeUpNanoseconds.map { $0 > nanoseconds } ?? true, "the timer of the pool would spin")
     }
 
-    // MARK: What the machines ask for
+    // MARK: Actions of the machines
 
     /// Carries on between the machine and the pool until neither wants anything more.
     private mutating func pump() throws(FuzzFailure) {

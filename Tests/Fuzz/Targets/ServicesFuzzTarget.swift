@@ -45,11 +45,11 @@ struct ServicesFuzzTarget: FuzzTarget {
         _ = try? ServiceAccount(json: body)
     }
 
-    /// Checks a reason, and what becomes of the push.
+    /// Checks a reason, and the fate of the push.
     ///
     /// - Parameters:
     ///   - answer: the answer.
-    ///   - service: who gave it.
+    ///   - service: the service that gave it.
     ///   - deadReasons: the reasons without which no token is dead; nil if the status alone says it.
     /// - Throws: `FuzzFailure` if a promise is broken.
     private func check(

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Notifications
 import PostgresRegistry
-import PushCore
+import RegistryCore
 import SQLiteRegistry
 
 /// Deposits notifications in a registry as a worker does: by the same call, in a process and over a connection of its

@@ -1,9 +1,10 @@
 import ApusClient
+import ChangeEvents
 import Foundation
 import Notifications
 import Predicates
-import PushCore
 import PushTestKit
+import RegistryCore
 import Testing
 
 @Suite("Payloads that the worker renders are decoded as what they say")

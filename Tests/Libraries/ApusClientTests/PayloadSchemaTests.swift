@@ -59,7 +59,7 @@ struct PayloadSchemaTests {
                 case ("record.updated", .recordUpdated(let push)): push.subscription.databaseScope == .private
                 case ("record.deleted", .recordDeleted(let push)): push.recordName == "song-1729"
                 case ("push.requested", .message(_, let data)): data["orderId"] == .integer(18_231)
-                // What FCM shows by itself is not part of the data.
+                // The notification, which FCM shows by itself, is not part of the data.
                 case ("push.requested", .data(let data)): document == "android" && data["orderId"] == .text("18231")
                 case ("push.requested-background", .data(let data)): data["revision"] == .text("2026-01-31")
                 default: false

@@ -1,7 +1,8 @@
 import ApusPublisher
+import ChangeEvents
 import ChangeQueue
 import Foundation
-import PushCore
+import Messages
 import PushTestKit
 import Testing
 

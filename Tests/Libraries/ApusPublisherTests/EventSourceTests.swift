@@ -1,9 +1,10 @@
 import ApusPublisher
+import ChangeEvents
 import Essentials
 import Foundation
+import Messages
 import Notifications
 import Predicates
-import PushCore
 import Testing
 
 @Suite("ApusPublisher: the events")
@@ -12,7 +13,7 @@ struct EventSourceTests {
     private static let dataset = SampleEvents.dataset
     private static let moment = Date(timeIntervalSince1970: 1_769_860_800.25)
 
-    /// What a worker reads.
+    /// Decodes an event as a worker does.
     private static func decode(_ event: Event) throws -> ChangeEvent {
         var message = Message(body: event.json)
         message.properties.contentType = "application/cloudevents+json"

@@ -1,7 +1,8 @@
 import ApusPublisher
+import ChangeEvents
 import Foundation
+import Messages
 import Notifications
-import PushCore
 import Testing
 
 @Suite("ApusPublisher: requested pushes")

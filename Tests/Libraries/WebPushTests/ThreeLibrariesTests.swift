@@ -38,7 +38,7 @@ struct ThreeLibrariesTests {
         let browsers = try WebPushClient(
             WebPushConfiguration(key: WebPush.VAPIDKey(pem), subject: "mailto:push@example.com"), logHandler: observer,
             metricsFactory: observer)
-        // What was closed sends nothing, so the outcome is certain.
+        // A closed client sends nothing, so the outcome is certain.
         await apple.close()
         await google.close()
         await browsers.close()

@@ -1,6 +1,7 @@
 import AMQP
 import EventLoop
 import Glibc
+import Messages
 import PushTestKit
 import Testing
 
@@ -42,7 +43,7 @@ struct AMQPConnectionTests {
             for _ in 0..<10 { pthread_kill(pthread_t(thread), SIGUSR1) }
             try await AMQPSessionTests.withSession { session in
                 _ = try session.publish(
-                    AMQPMessage(body: [UInt8(round)]), exchange: "", routingKey: queue, isMandatory: true)
+                    Message(body: [UInt8(round)]), exchange: "", routingKey: queue, isMandatory: true)
             }
             #expect(await bodies.wait { $0.count == round + 1 })
         }

@@ -1,4 +1,5 @@
 import AMQP
+import Messages
 import PushTestKit
 import Testing
 
@@ -30,11 +31,11 @@ struct AMQPServerTests {
         let queue = PrivateRabbitMQ.makeNamespace()
         let session = try AMQPSession(AMQPEndpoint(broker.url), options: AMQPOptions())
         let arguments = [
-            AMQPHeader("x-queue-type", .string("quorum")), AMQPHeader("x-delivery-limit", .int64(20)),
+            MessageHeader("x-queue-type", .string("quorum")), MessageHeader("x-delivery-limit", .int64(20)),
         ]
         try session.declareQueue(queue, arguments: arguments)
         try session.enableConfirms()
-        let message = AMQPMessage(properties: AMQPProperties(), headers: [], body: [1])
+        let message = Message(properties: MessageProperties(), headers: [], body: [1])
         let failures = try session.publishConfirmed((0..<120).map { _ in (message, "", queue) })
         #expect(failures.allSatisfy { $0 == nil })
         var numbers: [UInt64] = []

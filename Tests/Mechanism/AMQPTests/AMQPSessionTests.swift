@@ -1,5 +1,6 @@
 import AMQP
 import EventLoop
+import Messages
 import PushTestKit
 import Testing
 
@@ -21,7 +22,7 @@ struct AMQPSessionTests {
     }
 
     /// Publishes messages to a queue and gets them back.
-    static func roundTrip(_ messages: [AMQPMessage]) async throws -> [AMQPDelivery] {
+    static func roundTrip(_ messages: [Message]) async throws -> [AMQPDelivery] {
         let queue = "\(PrivateRabbitMQ.makeNamespace()).round-trip"
         return try await withSession { session in
             try session.declareQueue(queue)
@@ -35,22 +36,22 @@ struct AMQPSessionTests {
         }
     }
 
-    private static let everyType: [AMQPHeader] = [
-        AMQPHeader("t", .boolean(true)), AMQPHeader("b", .int8(-128)), AMQPHeader("B", .uint8(255)),
-        AMQPHeader("s", .int16(-32_768)), AMQPHeader("u", .uint16(65_535)), AMQPHeader("I", .int32(.min)),
-        AMQPHeader("i", .uint32(.max)), AMQPHeader("l", .int64(.min)), AMQPHeader("f", .float32(1.5)),
-        AMQPHeader("d", .float64(-2.25)), AMQPHeader("D", .decimal(scale: 2, value: 314)),
-        AMQPHeader("T", .timestamp(1_700_000_000)), AMQPHeader("S", .string("gr\u{FC}n")),
-        AMQPHeader("raw", .rawString([0xFF, 0x00, 0xC3])), AMQPHeader("x", .bytes([0, 1, 255])),
-        AMQPHeader("V", .void), AMQPHeader("empty", .string("")), AMQPHeader("no-array", .array([])),
-        AMQPHeader("no-table", .table([])),
-        AMQPHeader("A", .array([.int32(1), .string("two"), .array([.boolean(false)])])),
-        AMQPHeader("F", .table([AMQPHeader("inner", .table([AMQPHeader("x", .int64(1))]))])),
+    private static let everyType: [MessageHeader] = [
+        MessageHeader("t", .boolean(true)), MessageHeader("b", .int8(-128)), MessageHeader("B", .uint8(255)),
+        MessageHeader("s", .int16(-32_768)), MessageHeader("u", .uint16(65_535)), MessageHeader("I", .int32(.min)),
+        MessageHeader("i", .uint32(.max)), MessageHeader("l", .int64(.min)), MessageHeader("f", .float32(1.5)),
+        MessageHeader("d", .float64(-2.25)), MessageHeader("D", .decimal(scale: 2, value: 314)),
+        MessageHeader("T", .timestamp(1_700_000_000)), MessageHeader("S", .string("gr\u{FC}n")),
+        MessageHeader("raw", .rawString([0xFF, 0x00, 0xC3])), MessageHeader("x", .bytes([0, 1, 255])),
+        MessageHeader("V", .void), MessageHeader("empty", .string("")), MessageHeader("no-array", .array([])),
+        MessageHeader("no-table", .table([])),
+        MessageHeader("A", .array([.int32(1), .string("two"), .array([.boolean(false)])])),
+        MessageHeader("F", .table([MessageHeader("inner", .table([MessageHeader("x", .int64(1))]))])),
     ]
 
     @Test("Headers of every type, non-UTF-8 text and all properties come back as they were published")
     func keepsHeadersAndProperties() async throws {
-        var properties = AMQPProperties()
+        var properties = MessageProperties()
         properties.contentType = "application/cloudevents+json; charset=utf-8"
         properties.contentEncoding = "identity"
         properties.deliveryMode = 2
@@ -63,13 +64,12 @@ struct AMQPSessionTests {
         properties.type = "com.example.dataset.changed"
         properties.userID = "guest"
         properties.appID = "tests"
-        let message = AMQPMessage(properties: properties, headers: Self.everyType, body: [1, 2, 3])
+        let message = Message(properties: properties, headers: Self.everyType, body: [1, 2, 3])
         let deliveries = try await Self.roundTrip([message])
-        properties.clusterID = "1"
         #expect(deliveries.map(\.message.properties) == [properties])
         #expect(deliveries.map(\.message.body) == [[1, 2, 3]])
         // RabbitMQ 4.0 and newer sort headers by their names, as 3.x sorts those of what it dead-letters.
-        let names: (AMQPHeader, AMQPHeader) -> Bool = { $0.name < $1.name }
+        let names: (MessageHeader, MessageHeader) -> Bool = { $0.name < $1.name }
         #expect(deliveries.map { $0.message.headers.sorted(by: names) } == [Self.everyType.sorted(by: names)])
         #expect(deliveries.first?.hasUnreadableHeaders == false)
     }
@@ -79,22 +79,22 @@ struct AMQPSessionTests {
         let frame = 131_072 - 8
         let sizes = [0, 1, frame - 1, frame, frame + 1, 2 * frame, 300_000, 5_000_000]
         let bodies = sizes.map { size in (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
-        let deliveries = try await Self.roundTrip(bodies.map { AMQPMessage(body: $0) })
+        let deliveries = try await Self.roundTrip(bodies.map { Message(body: $0) })
         #expect(deliveries.map(\.message.body.count) == sizes)
         #expect(deliveries.map(\.message.body) == bodies)
     }
 
     @Test("Headers come back that lie as deep in each other as may be; deeper ones cannot be sent")
     func boundsTheDepthOfHeaders() async throws {
-        func nested(_ depth: Int) -> AMQPHeader {
-            var value = AMQPFieldValue.int32(1)
+        func nested(_ depth: Int) -> MessageHeader {
+            var value = HeaderValue.int32(1)
             for _ in 1..<depth { value = .array([value]) }
-            return AMQPHeader("deep", value)
+            return MessageHeader("deep", value)
         }
-        let deepest = AMQPFieldValue.depthMaximum
-        let deliveries = try await Self.roundTrip([AMQPMessage(headers: [nested(deepest)], body: [1])])
+        let deepest = HeaderValue.depthMaximum
+        let deliveries = try await Self.roundTrip([Message(headers: [nested(deepest)], body: [1])])
         #expect(deliveries.first?.message.headers == [nested(deepest)])
-        let tooDeep = AMQPMessage(headers: [nested(deepest + 1)], body: [1])
+        let tooDeep = Message(headers: [nested(deepest + 1)], body: [1])
         try await Self.withSession { session in
             try session.enableConfirms()
             #expect(try session.publishConfirmed([(tooDeep, "", "any")])[0]?.isForGood == true)
@@ -108,11 +108,11 @@ struct AMQPSessionTests {
             try session.declareQueue(queue)
             try session.enableConfirms()
             let long = String(repeating: "x", count: 256)
-            var longType = AMQPMessage(body: [])
+            var longType = Message(body: [])
             longType.properties.type = long
             let messages = [
-                longType, AMQPMessage(headers: [AMQPHeader(long, .void)], body: []),
-                AMQPMessage(headers: [AMQPHeader("x", .bytes([UInt8](repeating: 0, count: 131_072)))], body: []),
+                longType, Message(headers: [MessageHeader(long, .void)], body: []),
+                Message(headers: [MessageHeader("x", .bytes([UInt8](repeating: 0, count: 131_072)))], body: []),
             ]
             for message in messages {
                 let error = #expect(throws: AMQPError.self) {
@@ -120,8 +120,8 @@ struct AMQPSessionTests {
                 }
                 #expect(error?.code == .invalid)
             }
-            let largest = AMQPMessage(
-                headers: [AMQPHeader("x", .bytes([UInt8](repeating: 0, count: 130_990)))], body: [])
+            let largest = Message(
+                headers: [MessageHeader("x", .bytes([UInt8](repeating: 0, count: 130_990)))], body: [])
             #expect(try session.publishConfirmed([(largest, "", queue)]) == [nil])
             #expect(try session.get(queue)?.delivery.message.headers == largest.headers)
             try session.deleteQueue(queue)
@@ -134,7 +134,7 @@ struct AMQPSessionTests {
         try await Self.withSession { session in
             let missing = #expect(throws: AMQPError.self) { try session.declareQueue(queue, isPassive: true) }
             #expect(missing?.code == .missing)
-            try session.declareQueue(queue, arguments: [AMQPHeader("x-message-ttl", .int64(1_000))])
+            try session.declareQueue(queue, arguments: [MessageHeader("x-message-ttl", .int64(1_000))])
             let different = #expect(throws: AMQPError.self) { try session.declareQueue(queue) }
             #expect(different?.code == .different)
             #expect(different?.message.contains("x-message-ttl") == true)
@@ -149,7 +149,7 @@ struct AMQPSessionTests {
         try await Self.withSession { session in
             try session.declareQueue("\(namespace).here")
             try session.enableConfirms()
-            let message = AMQPMessage(body: [1])
+            let message = Message(body: [1])
             let failures = try session.publishConfirmed([
                 (message, "", "\(namespace).here"), (message, "", "\(namespace).nowhere"),
                 (message, "", "\(namespace).here"),

@@ -65,9 +65,6 @@ struct PublishLedgerTests {
     }
 
     private static func returned(_ number: UInt64) -> AMQPEvent {
-        var message = AMQPMessage(body: [])
-        message.properties.clusterID = String(number)
-        return .returned(
-            AMQPReturn(code: 312, text: "NO_ROUTE", exchange: "x", routingKey: "y", message: message))
+        .returned(AMQPReturn(code: 312, text: "NO_ROUTE", number: number))
     }
 }

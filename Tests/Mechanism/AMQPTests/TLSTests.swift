@@ -1,4 +1,5 @@
 import AMQP
+import Messages
 import PushTestKit
 import Testing
 
@@ -41,7 +42,7 @@ struct TLSTests {
             try session.declareQueue("tls")
             try session.enableConfirms()
             let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 >> 3) }
-            #expect(try session.publishConfirmed([(AMQPMessage(body: body), "", "tls")]) == [nil])
+            #expect(try session.publishConfirmed([(Message(body: body), "", "tls")]) == [nil])
             #expect(try session.get("tls")?.delivery.message.body == body)
         }
     }

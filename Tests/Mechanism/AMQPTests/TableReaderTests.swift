@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Messages
 import Testing
 
 @testable import AMQP
@@ -8,20 +9,20 @@ struct TableReaderTests {
     func leavesOutTheDeep() throws {
         let shallow = Self.entry("ce-id", [UInt8(ascii: "S")] + Self.long(Array("7".utf8)))
         var nested: [UInt8] = []
-        for _ in 0...AMQPFieldValue.depthMaximum { nested = Self.entry("t", [UInt8(ascii: "F")] + Self.long(nested)) }
+        for _ in 0...HeaderValue.depthMaximum { nested = Self.entry("t", [UInt8(ascii: "F")] + Self.long(nested)) }
         let (headers, isWhole) = try #require(Self.read(nested + shallow))
-        #expect(!isWhole && headers.last == AMQPHeader("ce-id", .string("7")))
+        #expect(!isWhole && headers.last == MessageHeader("ce-id", .string("7")))
         var depth = 1
         var value = try #require(headers.first).value
         while case .table(let entries) = value, let entry = entries.first {
             depth += 1
             value = entry.value
         }
-        #expect(depth == AMQPFieldValue.depthMaximum && value == .void)
+        #expect(depth == HeaderValue.depthMaximum && value == .void)
         #expect(try #require(Self.read(shallow)).isWhole)
     }
 
-    private static func read(_ entries: [UInt8]) -> (headers: [AMQPHeader], isWhole: Bool)? {
+    private static func read(_ entries: [UInt8]) -> (headers: [MessageHeader], isWhole: Bool)? {
         var pool = amqp_pool_t()
         init_amqp_pool(&pool, 4_096)
         defer { empty_amqp_pool(&pool) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ES256 keys")
 struct ES256Tests {
-    /// What the openssl command answers.
+    /// Returns the output of the openssl command.
     private func openssl(_ arguments: String..., input: [UInt8] = []) async throws -> [UInt8] {
         let result = try await CommandRunner.run(
             "/usr/bin/openssl", arguments, input: String(decoding: input, as: UTF8.self), in: TemporaryFolder())

@@ -45,7 +45,7 @@ struct RS256Tests {
         + "LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWy"
         + "wlVmtVrBp0igcN_IoypGlUPQGe77Rw"
 
-    /// What the openssl command answers.
+    /// Returns the output of the openssl command.
     private func openssl(_ arguments: String..., input: [UInt8] = []) async throws -> [UInt8] {
         let result = try await CommandRunner.run(
             "/usr/bin/openssl", arguments, input: String(decoding: input, as: UTF8.self), in: TemporaryFolder())

@@ -37,7 +37,7 @@ struct NaiveMessage {
     /// The body with a record.
     ///
     /// - Parameters:
-    ///   - content: what is encrypted: the plaintext, the delimiter, the padding.
+    ///   - content: the bytes to encrypt: the plaintext, the delimiter, the padding.
     ///   - recordBytes: the record size that the header says.
     ///   - identifier: the key identifier; nil for the sender's public key.
     /// - Returns: the header and the record.

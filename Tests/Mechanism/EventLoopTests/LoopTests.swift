@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Event loop")
 struct LoopTests {
-    /// What happened, in order; written on the loop, read by the test.
+    /// The events of a test, in order; written on the loop, read by the test.
     private final class Record: Sendable {
         private let entries = Mutex<[String]>([])
 
@@ -323,7 +323,7 @@ struct LoopTests {
     }
 }
 
-/// What threads have and get; Swift's Glibc module is built without these functions of glibc.
+/// Attributes of threads; Swift's Glibc module is built without these functions of glibc.
 enum ThreadAttributes {
     private typealias OfThread = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> Int32
     private typealias OfDefault = @convention(c) (UnsafeMutablePointer<pthread_attr_t>) -> Int32

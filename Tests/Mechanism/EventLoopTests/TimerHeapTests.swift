@@ -9,7 +9,7 @@ struct TimerHeapTests {
     private struct Oracle {
         var entries: [(due: UInt64, identifier: UInt64)] = []
 
-        /// What may come next: any of those with the earliest due time.
+        /// Returns the timers that may come next: any of those with the earliest due time.
         func candidates(at now: UInt64) -> Set<UInt64> {
             guard let earliest = entries.map(\.due).min(), earliest <= now else { return [] }
             return Set(entries.filter { $0.due == earliest }.map(\.identifier))

@@ -92,7 +92,7 @@ struct ControlFrameTests {
         try await world.client.run { connection, _ in
             #expect(connection.peerMaxConcurrentStreams == 1)
             #expect(!connection.canSubmit)
-            // What is submitted all the same waits its turn.
+            // A request that is submitted all the same waits for its turn.
             for _ in 0..<3 { _ = try Endpoint.post(connection, "/later", body: [2]) }
             #expect(connection.openStreamCount == 53)
         }

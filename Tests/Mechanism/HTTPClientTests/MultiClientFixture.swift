@@ -153,7 +153,7 @@ struct MultiClientFixture {
     }
 }
 
-/// What a test had to have did not come.
+/// The error of a test whose awaited event did not come.
 struct DeadlineOfTest: Error, CustomStringConvertible {
     let description: String
 }

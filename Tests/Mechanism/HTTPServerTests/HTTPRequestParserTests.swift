@@ -7,7 +7,7 @@ import Testing
 struct HTTPRequestParserTests {
     private static let headEnd = "Host: h\r\n\r\n"
 
-    /// What came of a stream: each request with its body, then the refusal if there was one.
+    /// Returns the contents of a stream: each request with its body, then the refusal if there was one.
     private func read(_ pieces: [[UInt8]], headBytesMaximum: Int = 1_024, bodyBytesMaximum: Int = 64) -> [String] {
         var parser = HTTPRequestParser(headBytesMaximum: headBytesMaximum)
         var found: [String] = []

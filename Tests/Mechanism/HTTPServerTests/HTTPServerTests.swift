@@ -322,7 +322,7 @@ struct HTTPServerTests {
 
     @Test("A socket that the system does not watch is an error that tells where, why and what to do")
     func unwatchedSocket() throws {
-        // What is always ready is nothing that epoll watches: EPERM.
+        // A descriptor that is always ready is nothing that epoll watches: EPERM.
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         let error = try #require(throws: HTTPServerError.self) {
             try HTTPServer(

@@ -2,7 +2,6 @@ import PushTestKit
 import Testing
 
 @testable import Hashing
-@testable import PushCore
 
 @Suite("Digest cache")
 struct DigestCacheTests {

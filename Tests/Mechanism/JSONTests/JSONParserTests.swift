@@ -106,7 +106,7 @@ struct JSONParserTests {
         #expect(value["d"]?.double == -largest)
         #expect(throws: JSONError.self) { try parser.parse("[1e400, 01]") }
         #expect(throws: JSONError.self) { try parser.parse("[[[[[1e400]]]]]") }
-        // What is rounded can be longer than what was written.
+        // A rounded number can be longer than the written one.
         let many = "[\(Array(repeating: "1e400", count: 80).joined(separator: ","))]"
         #expect {
             try parser.parse(many)

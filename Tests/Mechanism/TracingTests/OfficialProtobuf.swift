@@ -15,7 +15,7 @@ enum OfficialProtobuf {
         let answers: [AnswerContent]
     }
 
-    /// What it has read and written.
+    /// The requests that it has read, and the answers that it has written.
     struct Result: Decodable {
         struct Request: Decodable {
             let message: Export

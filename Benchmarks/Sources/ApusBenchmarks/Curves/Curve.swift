@@ -4,7 +4,7 @@ struct Curve {
     struct Series {
         /// The name of the line, and of its column.
         var name: String
-        /// What was measured: the quantity and the cost.
+        /// The measurements: the quantity and the cost of each.
         var points: [Point] = []
     }
 
@@ -16,7 +16,6 @@ struct Curve {
 
     /// The name of its files, without their ends.
     var name: String
-    /// What it shows.
     var title: String
     /// The quantity, with its unit.
     var xTitle: String

@@ -6,7 +6,7 @@ extension CurvesScenario {
     private static let devicesAtLeast = Scale.of(100_000, small: 2_000)
     private static let pushesAtLeast = Scale.of(200_000, small: 2_000)
 
-    /// What a push costs by the audience of its event, 1 to 10⁶ devices.
+    /// Shows the cost of a push by the audience of its event, 1 to 10⁶ devices.
     func showAudience() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }

@@ -7,7 +7,7 @@ import ServiceClient
 extension CurvesScenario {
     private static let rounds = Scale.of(3, small: 1)
 
-    /// What a push costs with 200 to 4 096 bytes of payload, on one connection.
+    /// Shows the cost of a push with 200 to 4 096 bytes of payload, on one connection.
     func showPayload() async throws {
         let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
         defer { simulator.kill() }

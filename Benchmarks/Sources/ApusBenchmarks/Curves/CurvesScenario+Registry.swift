@@ -1,6 +1,7 @@
+import ChangeEvents
 import Foundation
 import PredicateIndex
-import PushCore
+import RegistryCore
 import SQLiteRegistry
 
 /// The stores: devices in SQLite, and the index of record subscriptions.
@@ -10,7 +11,7 @@ extension CurvesScenario {
     private static let changes = Scale.of(20_000, small: 500)
     private static let lot = 50
 
-    /// What looking up, storing and importing a device costs, with 10⁴ devices and more.
+    /// Shows the cost of looking up, storing and importing a device, with 10⁴ devices and more.
     func showDevices() async throws {
         var lookUp = Curve.Series(name: "SQLite")
         var size = Curve.Series(name: "SQLite")
@@ -36,7 +37,7 @@ extension CurvesScenario {
                 yTitle: "devices, 1/s", series: [imported]))
     }
 
-    /// What was measured of a registry.
+    /// The figures of a registry.
     struct DeviceFigures {
         var lookUpMicroseconds: Double
         var bytesPerDevice: Double
@@ -76,7 +77,7 @@ extension CurvesScenario {
         return (ProcessorTime.ownMicroseconds() - cpu) / Double(Self.lookUps)
     }
 
-    /// What the index of subscriptions takes, with 10⁴ to 10⁷ different predicates of eight shapes.
+    /// Shows the cost of the index of subscriptions, with 10⁴ to 10⁷ different predicates of eight shapes.
     func showSubscriptions() throws {
         var match = Curve.Series(name: "a change in lots of \(Self.lot)")
         var size = Curve.Series(name: "index")

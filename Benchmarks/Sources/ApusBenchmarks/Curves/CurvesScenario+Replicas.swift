@@ -1,6 +1,6 @@
 /// Workers that share a queue while the way to APNs bounds each.
 extension CurvesScenario {
-    /// What 1 to 16 workers push together, beside as many times what one does.
+    /// Shows the joint throughput of 1 to 16 workers, beside as many times the throughput of one.
     func showReplicas() async throws {
         let scenario = ReplicaScenario(bench: bench, report: report)
         var together = Curve.Series(name: "measured")

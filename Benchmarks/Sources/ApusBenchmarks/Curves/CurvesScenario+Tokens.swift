@@ -5,7 +5,7 @@ import PushTestKit
 extension CurvesScenario {
     private static let events = Scale.of(60_000, small: 2_000)
 
-    /// What a push costs when some of the tokens are dead, each of which is removed from the registry.
+    /// Shows the cost of a push when some of the tokens are dead, each of which is removed from the registry.
     func showDeadTokens() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
@@ -35,7 +35,8 @@ extension CurvesScenario {
                 xTitle: "dead tokens, %", yTitle: "time a push, µs", series: [cost], isLogarithmic: false))
     }
 
-    /// What a push costs when events are spread evenly over apps, each with its own connection; a worker takes 256.
+    /// Shows the cost of a push when events are spread evenly over apps, each with its own connection; a worker takes
+    /// 256.
     func showApps() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }

@@ -8,7 +8,7 @@ struct CurvesScenario {
     let bench: Workbench
     let report: Report
 
-    /// What can be measured alone, in the order in which it is.
+    /// The parts that can be measured alone, in the order in which they are.
     enum Part: String, CaseIterable {
         case payload, distance, subscriptions, devices, audience, replicas, dead, apps, check
     }

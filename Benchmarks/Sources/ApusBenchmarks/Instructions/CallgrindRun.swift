@@ -89,7 +89,7 @@ struct CallgrindRun {
     }
 }
 
-/// What a thread did between two marks, from a file of callgrind.
+/// The work of a thread between two marks, from a file of callgrind.
 struct CallgrindProfile {
     /// How many instructions.
     let instructions: Int

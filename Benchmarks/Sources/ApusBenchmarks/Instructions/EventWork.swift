@@ -1,6 +1,7 @@
+import ChangeEvents
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 
 /// Decodes an event.

@@ -23,7 +23,7 @@ enum InstructionPart: String, CaseIterable {
         }
     }
 
-    /// What is counted: one figure for all threads, or one for each thread that is named here.
+    /// The counted figures: one for all threads, or one for each thread that is named here.
     ///
     /// A thread is known by a function that no other runs: `symbol` is a part of its name.
     var figures: [(name: String, symbol: String?)] {
@@ -36,7 +36,7 @@ enum InstructionPart: String, CaseIterable {
     /// Does the work in this process, which does nothing else.
     ///
     /// - Parameter registry: the file that `InstructionRegistry` has made; it stays as it is.
-    /// - Throws: what the work throws if its result is not the expected one.
+    /// - Throws: the error of the work if its result is not the expected one.
     func run(registry: String) throws {
         // Hashes decide about collisions in tables, so they have to be the same in every run.
         WordDigest.fixSecretSeed(1)

@@ -59,7 +59,7 @@ struct InstructionTable: Codable, Hashable {
         }
     }
 
-    /// What to do so that a table is written.
+    /// The command that writes a table.
     static let recording = "make bench BENCH_FLAGS='--record instructions'"
 
     private static func explanation(of error: any Error) -> String {
@@ -79,11 +79,11 @@ struct InstructionTable: Codable, Hashable {
 extension InstructionTable {
     /// How figures differ from a table.
     struct Comparison {
-        /// What costs more than it may, each in a sentence.
+        /// The costs above their limits, each in a sentence.
         var failures: [String] = []
-        /// What costs less than the table says, each in a sentence.
+        /// The costs below those of the table, each in a sentence.
         var gains: [String] = []
-        /// What the table was measured with and this run was not.
+        /// The versions of the table that this run does not have.
         var otherVersions: [String] = []
     }
 
@@ -137,7 +137,7 @@ extension InstructionTable.Comparison {
         was > 0 ? String(format: "%+.1f %%", (now / was - 1) * 100) : "new"
     }
 
-    /// What to tell of it; nil if there is nothing to tell.
+    /// The message about a comparison; nil if there is nothing to tell.
     var message: String? {
         var lines: [String] = []
         if !failures.isEmpty {

@@ -1,10 +1,14 @@
+import ChangeEvents
+import DispatchCore
 import Dispatcher
 import Essentials
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
+import StructuredLogging
 
 /// Takes events from delivery to acknowledgement; each push is an item.
 final class PipelineWork: CountedWork {

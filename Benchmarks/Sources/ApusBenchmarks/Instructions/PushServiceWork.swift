@@ -9,6 +9,7 @@ import Notifications
 import PushServiceSimulator
 import PushTestKit
 import ServiceClient
+import StructuredLogging
 import Synchronization
 
 /// Sends pushes from the client to the simulator of APNs, each on a thread of its own, over TLS.

@@ -36,7 +36,7 @@ extension BenchmarkDocuments {
         Unit(text: "subscriptions saved a second, PostgreSQL", figure: "subscriptions_saved_per_second_postgresql"),
     ]
 
-    /// What each worker, device and subscription takes.
+    /// Writes the table of the resources of each worker, device and subscription.
     static func capacity(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
         let newest = try newest(results.filter { result in units.contains { $0.figure == result.name } })
         var text = "| \(newest.date), \(newest.machine) | measured |\n|---|--:|\n"
@@ -46,7 +46,7 @@ extension BenchmarkDocuments {
         return text + brokers(results)
     }
 
-    /// What an event costs with each version of RabbitMQ that was measured.
+    /// Writes the table of an event's cost with each measured version of RabbitMQ.
     private static func brokers(_ results: [BenchmarkResult]) -> String {
         let figures = BrokersScenario.Figure.allCases
         let versions = results.compactMap { BrokersScenario.Figure.eventsPublished.version(in: $0.name) }

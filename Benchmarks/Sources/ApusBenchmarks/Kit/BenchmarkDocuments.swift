@@ -1,6 +1,6 @@
 import Foundation
 
-/// The documents that show figures: a short table in `README.md`, all figures in `Benchmarks/README.md`, and what a
+/// The documents that show figures: a short table in `README.md`, all figures in `Benchmarks/figures.md`, and what a
 /// load takes in `deploy/capacity.md`.
 ///
 /// Each has two marks, and the text between them is written from the figures of a whole run.
@@ -12,7 +12,7 @@ enum BenchmarkDocuments {
 
     /// The paths of the documents, each with what makes its text.
     static let all: [(path: String, make: @Sendable ([BenchmarkResult]) throws(BenchmarkFailure) -> String)] = [
-        ("README.md", summary), ("Benchmarks/README.md", everything),
+        ("README.md", summary), ("Benchmarks/figures.md", everything),
         ("Benchmarks/peers/README.md", peers), ("deploy/capacity.md", capacity),
     ]
 
@@ -44,7 +44,7 @@ enum BenchmarkDocuments {
         var text: String
         var figure: String
         var unit = ""
-        /// What the reference is; nil for none.
+        /// The name of the reference; nil for none.
         var reference: String?
     }
 

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct BenchmarkOptions {
     private(set) var bareConsumerPath = ""
     /// The folder with a program `worker` for each peer, in a folder of its name.
@@ -35,7 +35,7 @@ struct BenchmarkOptions {
     /// Whether all are run.
     var isWhole: Bool { named.isEmpty }
 
-    /// What a scenario may take: its own limits, as far as the command line names no others.
+    /// Returns the limits of a scenario: its own, as far as the command line names no others.
     func limits(of scenario: BenchmarkScenario) -> ScenarioLimits {
         ScenarioLimits(
             seconds: secondsMaximum ?? scenario.limits.seconds,

@@ -1,6 +1,6 @@
 /// One figure, beside its reference and its budget.
 struct BenchmarkResult: Codable {
-    /// What was measured: `<unit>_<scenario>`.
+    /// The name of the figure: `<unit>_<scenario>`.
     var name: String
     /// The scenario that measured it; the supervisor of the scenarios enters it.
     var scenario: String?
@@ -12,7 +12,7 @@ struct BenchmarkResult: Codable {
     var reference: Double?
     /// `value / reference`.
     var ratio: Double?
-    /// What the ratio (or, without a reference, the value) has to respect, in words, for example `≤ 1.2 ×`.
+    /// The budget of the ratio (or, without a reference, of the value) in words, for example `≤ 1.2 ×`.
     var budget: String?
     /// Whether it does.
     var met: Bool?

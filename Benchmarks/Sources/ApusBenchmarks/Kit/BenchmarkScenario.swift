@@ -1,13 +1,13 @@
 import EventLoop
 
-/// What can be measured, in the order in which it is.
+/// The scenarios, in the order in which they are measured.
 enum BenchmarkScenario: String, CaseIterable {
     case client, services, distance, allocations, micro, instructions, matching, pipeline, subscriptions
     case worker, brokers, outcomes, postgresql, replicas, queues, latency, fanout, fairness, isolation, bulkheads,
         memory, peers
     case libraries, curves
 
-    /// What it measures, in a sentence or two.
+    /// A summary, in a sentence or two.
     var summary: String {
         switch self {
         case .client: "The client alone, beside h2load with the same requests, to nghttpd and to the simulator."
@@ -45,7 +45,7 @@ enum BenchmarkScenario: String, CaseIterable {
         }
     }
 
-    /// What it may take; generous, because the limits end what has gone wrong.
+    /// The limits of its resources; generous, because they only end a scenario that has gone wrong.
     var limits: ScenarioLimits {
         switch self {
         case .matching: ScenarioLimits(seconds: 900, mebibytes: 8_192)

@@ -1,7 +1,7 @@
 import Foundation
 import PushTestKit
 
-/// What the figures were measured on.
+/// The machine that the figures were measured on.
 enum Machine {
     static let description: String = {
         let processor =

@@ -4,7 +4,7 @@ import PushTestKit
 /// Runs each scenario in a process of its own, and ends one that takes more time or memory than it may.
 ///
 /// All that a scenario has started ends with it: programs by the signal that Linux sends when their parent dies,
-/// private servers because their supervisors see the end of a pipe. What is still there after a while is killed.
+/// private servers because their supervisors see the end of a pipe. Programs that remain after a while are killed.
 struct ScenarioSupervisor {
     private static let lookSeconds = 0.1
     /// How long those that a scenario has left may take to end by themselves.
@@ -12,7 +12,7 @@ struct ScenarioSupervisor {
 
     let options: BenchmarkOptions
     let arguments: [String]
-    /// What the figures are of.
+    /// The commit that is measured.
     let commit: String
 
     /// Runs all that is asked for.
@@ -60,12 +60,12 @@ struct ScenarioSupervisor {
         }
     }
 
-    /// Shows what a scenario prints until it ends, or ends it and all that it has started if it takes more than it may.
+    /// Shows a scenario's output until it ends, or ends it and its programs if it takes more than its limits.
     ///
     /// - Parameters:
     ///   - process: its process.
-    ///   - limits: what it may take.
-    ///   - endSeconds: how long what it has started may take to end by itself.
+    ///   - limits: its limits.
+    ///   - endSeconds: how long its programs may take to end by themselves.
     /// - Returns: its exit code.
     /// - Throws: `BenchmarkFailure` if it was ended, with the limit and what to do.
     static func supervise(

@@ -73,10 +73,10 @@ final class Workbench {
     /// Starts the simulator, and waits until it listens.
     ///
     /// - Parameters:
-    ///   - arguments: what else it is told.
+    ///   - arguments: further arguments.
     ///   - anchor: the file of the folder that gets its certificate.
     /// - Returns: the simulator.
-    /// - Throws: an error with what it said if it does not start.
+    /// - Throws: an error with its output if it does not start.
     func startSimulator(_ arguments: [String], anchor: String = "anchor.pem") async throws -> SimulatorProcess {
         try await SimulatorProcess.start(in: temporary, anchor: anchor, arguments)
     }
@@ -98,8 +98,8 @@ extension Workbench {
     ///   - registryURL: the registry.
     ///   - workQueues: over how many queues the events are spread.
     ///   - otherPort: where the simulator of a second app listens; nil for one app alone.
-    ///   - connections: how many connections a worker has, no more and no less; nil for what it does by itself.
-    ///   - outcomes: what the backend of the first app wants to hear.
+    ///   - connections: how many connections a worker has, no more and no less; nil to let it decide.
+    ///   - outcomes: the outcomes that the backend of the first app wants to hear.
     /// - Throws: if the file cannot be written.
     func writeConfiguration(
         broker: String, simulatorPort: UInt16, registryURL: String, workQueues: Int = 1, otherPort: UInt16? = nil,

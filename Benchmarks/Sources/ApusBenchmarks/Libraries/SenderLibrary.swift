@@ -12,7 +12,7 @@ enum SenderLibrary: String, CaseIterable {
     /// The push service for people.
     var serviceTitle: String { self == .firebaseAdmin ? "FCM" : "Web Push" }
 
-    /// What it is in a table.
+    /// Its name in a table.
     var title: String {
         switch self {
         case .firebaseAdmin: "firebase-admin (Python, httpx, HTTP/2)"
@@ -24,7 +24,7 @@ enum SenderLibrary: String, CaseIterable {
     var figureName: String { rawValue.replacing("-", with: "_") }
 }
 
-/// What a sender is told, in `job.json`; `Benchmarks/peers/README.md` describes it.
+/// The job of a sender, in `job.json`; `Benchmarks/peers/README.md` describes it.
 struct SenderJob: Encodable {
     var url: String
     var ca: String
@@ -72,9 +72,9 @@ struct SenderRun {
     let simulator: SimulatorProcess
     let job: SenderJob
 
-    /// What its messages cost after those that warm it up.
+    /// Measures the cost of its messages after those that warm it up.
     ///
-    /// - Throws: `BenchmarkFailure` with what it said if it fails, or if the simulator has not accepted all.
+    /// - Throws: `BenchmarkFailure` with its output if it fails, or if the simulator has not accepted all.
     func measure() async throws -> LoadTool.Figures {
         let name = "job-\(library.rawValue).json"
         let encoder = JSONEncoder()

@@ -1,7 +1,7 @@
 import Foundation
 import PushTestKit
 
-/// What the workers of others are told, in `job.json`; `Benchmarks/peers/README.md` describes it.
+/// The job of another implementation's worker, in `job.json`; `Benchmarks/peers/README.md` describes it.
 struct PeerJob: Encodable {
     /// Where the pushes go, and what they are signed with.
     struct APNs: Encodable {

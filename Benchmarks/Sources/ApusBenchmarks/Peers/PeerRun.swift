@@ -9,7 +9,7 @@ struct PeerRun {
     private static let lookSeconds = Scale.of(0.05, small: 0.01)
     private static let secondsMaximum = 120.0
 
-    /// What a worker did while its queue was full.
+    /// The performance of a worker while its queue was full.
     struct Figures {
         var perSecond: Double
         var microseconds: Double
@@ -36,8 +36,8 @@ struct PeerRun {
 
     /// Runs the worker to its last push and acknowledgement, and ends it.
     ///
-    /// - Returns: what it did between half of the pushes and the last look before all were made.
-    /// - Throws: `BenchmarkFailure` with what the worker said if it ends or is stuck.
+    /// - Returns: the performance between half of the pushes and the last look before all were made.
+    /// - Throws: `BenchmarkFailure` with the worker's output if it ends or is stuck.
     func measure() async throws -> Figures {
         let before = try await simulator.accepted()
         let process = try worker.start(on: bench, processor: Self.workerProcessor)
@@ -67,7 +67,7 @@ struct PeerRun {
             // One that has ended has no memory; the next look says so.
             mebibytes = (try? ProcessStatus.kibibytes("VmRSS", of: process.identifier)).map { Double($0) / 1_024 } ?? 0
         }
-        // What is not acknowledged at the worker's end would be the next one's.
+        // An event without acknowledgement at the worker's end would go to the next worker.
         try await eventually("the acknowledgement of all events by \(worker.rawValue)", equals: 0, within: .seconds(60))
         {
             try await broker.messageCount(queue: "apus.work")

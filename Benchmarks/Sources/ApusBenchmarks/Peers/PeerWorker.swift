@@ -4,7 +4,7 @@ import PushTestKit
 enum PeerWorker: String, CaseIterable {
     case apus, java, go, python
 
-    /// What it is made of.
+    /// Its language and libraries.
     var title: String {
         switch self {
         case .apus: "**Apus**"
@@ -49,7 +49,7 @@ enum PeerWorker: String, CaseIterable {
     }
 }
 
-/// What the workers get to do.
+/// The workloads of the workers.
 enum PeerWorkload: String, CaseIterable {
     case oneToOne = "one_to_one"
     case thousandDevices = "1000_devices"
@@ -81,7 +81,7 @@ enum PeerWorkload: String, CaseIterable {
     /// Those that do it; the others take the devices of an event at once, and have no part in a large audience.
     var workers: [PeerWorker] { self == .largeAudience ? [.apus] : PeerWorker.allCases }
 
-    /// What it is in a table.
+    /// Its name in a table.
     var title: String {
         switch self {
         case .oneToOne: "one to one"
@@ -95,6 +95,6 @@ enum PeerWorkload: String, CaseIterable {
 enum PeerRegistry: String, CaseIterable {
     case sqlite, postgresql
 
-    /// What it is in a table.
+    /// Its name in a table.
     var title: String { self == .sqlite ? "SQLite" : "PostgreSQL" }
 }

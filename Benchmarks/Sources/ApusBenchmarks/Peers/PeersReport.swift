@@ -18,7 +18,7 @@ struct PeersReport {
     /// - Parameters:
     ///   - figures: of each worker those of its rounds.
     ///   - tool: h2load's, which pushes without a queue and a registry.
-    ///   - bareConsumerMicroseconds: what consuming and looking up take in C; empty where it was not measured.
+    ///   - bareConsumerMicroseconds: the cost of consuming and looking up in C; empty where it was not measured.
     func add(
         _ figures: [PeerWorker: [PeerRun.Figures]], tool: [LoadTool.Figures], bareConsumerMicroseconds: [Double]
     ) {

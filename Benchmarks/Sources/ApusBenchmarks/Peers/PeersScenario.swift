@@ -1,7 +1,7 @@
 import Foundation
 import PostgresRegistry
-import PushCore
 import PushTestKit
+import RegistryCore
 
 /// Apus beside workers that others would write for the same job, each alone on a processor, in turns.
 ///
@@ -16,7 +16,7 @@ struct PeersScenario {
     /// Makes the events of each run different from those before.
     private let runs = RunCounter()
 
-    /// What is there for all of them.
+    /// The servers that all workers use.
     private struct Servers {
         var broker: PrivateRabbitMQ
         var postgreSQL: PrivatePostgreSQL

@@ -1,11 +1,11 @@
 import Foundation
 import PushTestKit
 
-/// What an app costs a worker: memory and series, by a worker with one app beside one with hundreds.
+/// The cost of an app to a worker, in memory and series: a worker with one app beside one with hundreds.
 ///
 /// Each app gets a push, and the worker is looked at when it has been idle for some seconds.
 struct AppsMemory {
-    /// What a worker takes.
+    /// The resources of a worker.
     private struct Cost {
         var kibibytes: Double
         var series: Double

@@ -3,7 +3,7 @@ import PushTestKit
 
 /// `bare-consumer`, the reference for taking messages from the queue: the least that a consumer in C can do.
 enum BareConsumer {
-    /// What a message takes.
+    /// The cost of a message.
     struct Figures: Decodable {
         var messagesPerSecond: Double
         var cpuMicroseconds: Double
@@ -12,13 +12,13 @@ enum BareConsumer {
     /// Takes messages from the work queue, and acknowledges them.
     ///
     /// - Parameters:
-    ///   - bench: where it runs.
-    ///   - broker: whose queue.
-    ///   - count: how many messages.
+    ///   - bench: the workbench to run on.
+    ///   - broker: the broker of the queue.
+    ///   - count: the number of messages.
     ///   - registryFile: the file of a registry, in which it looks up the devices of each event; nil for none.
     ///   - processor: the only processor that it has; nil for all.
-    /// - Returns: what a message took.
-    /// - Throws: `BenchmarkFailure` with what it said if it fails.
+    /// - Returns: the cost of a message.
+    /// - Throws: `BenchmarkFailure` with the consumer's output if it fails.
     static func run(
         on bench: Workbench, broker: PrivateRabbitMQ, count: Int, registryFile: String? = nil, processor: Int? = nil
     ) async throws -> Figures {

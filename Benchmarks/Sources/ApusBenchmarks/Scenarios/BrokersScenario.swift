@@ -80,7 +80,7 @@ struct BrokersScenario {
 }
 
 extension BrokersScenario {
-    /// What is measured with each version.
+    /// The figures that are measured with each version.
     enum Figure: String, CaseIterable {
         case eventsPublished = "events_per_second_published"
         case brokerToPublish = "broker_cpu_per_event_published"

@@ -1,7 +1,8 @@
 import PushTestKit
 
-/// What the trouble of an app at one push service costs its pushes to another: a full queue in which every fifth event
-/// is for a device of the service that is in trouble.
+/// The effect of one push service's trouble on the pushes of the same app to another service.
+///
+/// Every fifth event of a full queue is for a device of the service that is in trouble.
 ///
 /// Each time a new worker empties a queue like it, after the same with both services well. The way to each service is
 /// the limit, so that only what the services share in the worker could make them slow each other.
@@ -84,7 +85,7 @@ struct BulkheadScenario {
     /// - Parameters:
     ///   - well: the service that is well.
     ///   - other: the other one.
-    ///   - fault: what the other one does; nothing if it is empty.
+    ///   - fault: the fault of the other one; none if it is empty.
     ///   - devices: the devices, each of which gets an event once.
     /// - Returns: how many pushes the service that is well had in a second.
     /// - Throws: `BenchmarkFailure` if a process does not start or does not get on.

@@ -3,6 +3,7 @@ import ConnectionPool
 import Metrics
 import Notifications
 import ServiceClient
+import StructuredLogging
 
 /// How the client is run against a server.
 struct ClientRun {
@@ -15,7 +16,7 @@ struct ClientRun {
     let payload: [UInt8]
     let source: ProviderTokenSource
 
-    /// Starts a client and what loads it.
+    /// Starts a client and its load.
     ///
     /// - Parameters:
     ///   - connections: how many connections the pool begins with.
@@ -23,7 +24,7 @@ struct ClientRun {
     ///   - streams: the most streams on a connection.
     ///   - window: how many pushes are out at any time.
     /// - Returns: both, and where the client counts.
-    /// - Throws: what the client throws if it cannot be made.
+    /// - Throws: the error of the client if it cannot be made.
     func start(
         connections: Int, connectionsMaximum: Int? = nil, streams: Int = ClientScenario.streams, window: Int
     ) throws -> (client: APNsClient, load: PushLoad, metrics: MetricsRegistry) {
@@ -50,7 +51,7 @@ struct ClientRun {
         return (client, load, metrics)
     }
 
-    /// What a number of pushes cost, from the first connection to the last answer.
+    /// Measures the cost of a number of pushes, from the first connection to the last answer.
     func measure(
         count: Int, connections: Int, streams: Int = ClientScenario.streams
     ) async throws -> LoadTool.Figures {
@@ -60,7 +61,7 @@ struct ClientRun {
         return figures
     }
 
-    /// What a number of pushes cost.
+    /// Measures the cost of a number of pushes.
     static func measure(_ load: PushLoad, count: Int) async throws -> LoadTool.Figures {
         let clock = ContinuousClock()
         let cpu = ProcessorTime.ownMicroseconds()

@@ -5,7 +5,7 @@ import ServiceClient
 
 /// The APNs client against nghttpd and against the simulator, beside h2load with the same requests.
 ///
-/// What is not measured here: the queue, the registry and the rendering of payloads.
+/// The queue, the registry and the rendering of payloads are not measured here.
 struct ClientScenario {
     static let rounds = Scale.of(3, small: 1)
     static let streams = 500

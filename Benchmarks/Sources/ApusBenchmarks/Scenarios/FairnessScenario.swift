@@ -1,7 +1,7 @@
 import Foundation
 import PushTestKit
 
-/// What a large fan-out costs the small events that come while it goes on: from publish to the request at APNs, alone
+/// The effect of a large fan-out on small events that come while it goes on: from publish to the request at APNs, alone
 /// and beside it.
 struct FairnessScenario {
     private static let warmUpEvents = Scale.of(5_000, small: 200)
@@ -38,7 +38,7 @@ struct FairnessScenario {
         let small = Self.warmUpEvents + Self.eventsAlone + Self.eventsBeside
         // The devices after those of the small events all belong to one identity.
         try await bench.importDevices(small + Self.fanOutDevices, into: "fairness\(suffix).db") { min($0, small) }
-        // What the import has left to be written would make everything stand still for as long as a tenth of a second.
+        // The import's unwritten data would make everything stand still for as long as a tenth of a second.
         sync()
         let worker = try WorkerProcess(in: bench.temporary)
         try await bench.publish(0..<Self.warmUpEvents, to: broker)

@@ -1,5 +1,6 @@
+import ChangeEvents
+import Messages
 import Notifications
-import PushCore
 import Synchronization
 
 /// A broker and a push service in memory that cost next to nothing, so that what is measured is the pipeline.
@@ -19,7 +20,7 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         var start = Start(microseconds: 0, allocations: 0)
     }
 
-    /// What this process had spent when the first message was asked for.
+    /// The resources that this process had spent when the first message was asked for.
     struct Start {
         var microseconds: Double
         var allocations: UInt64
@@ -38,7 +39,7 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         self.whenSettled = whenSettled
     }
 
-    /// What had been spent before the first message.
+    /// The resources that had been spent before the first message.
     var start: Start { state.withLock { $0.start } }
 
     /// How many pushes were sent.

@@ -1,15 +1,17 @@
 import Foundation
 import PushTestKit
 
-/// What the trouble of one app costs the pushes of another: a full queue in which every fifth event is for an app that
-/// APNs throttles, whose key it refuses, which it does not answer, or whose endpoint is not there.
+/// The effect of one app's trouble on the pushes of another.
+///
+/// Every fifth event of a full queue is for an app that APNs throttles, whose key it refuses, which it does not answer,
+/// or whose endpoint is not there.
 ///
 /// Each time a new worker empties a queue like it, beside the same with both apps well in the moment before: once where
 /// the way to APNs is the limit, so that only what the apps share in the worker could make them slow each other, and
-/// once where the processors are. There the other app is slowed by what requeued copies cost, most of it in the broker,
-/// which shares them; that has no budget.
+/// once where the processors are. There the requeued copies slow the other app, mostly in the broker, which shares the
+/// processors; that has no budget.
 struct IsolationScenario {
-    /// What keeps a worker from pushing faster.
+    /// The limit of a worker's speed.
     private struct Limit {
         let name: String
         let simulatorArguments: [String]
@@ -65,8 +67,8 @@ struct IsolationScenario {
     /// Fills a queue with events of both apps, and lets a new worker empty it.
     ///
     /// - Parameters:
-    ///   - limit: what keeps the worker from pushing faster.
-    ///   - fault: what the other app's push service does; nothing if it is empty, and nobody is there if it is nil.
+    ///   - limit: the limit of the worker's speed.
+    ///   - fault: the fault of the other app's push service; none if it is empty, and no service at all if it is nil.
     ///   - devices: the devices of the app that is well.
     /// - Returns: how many pushes the app that is well had in a second.
     /// - Throws: `BenchmarkFailure` if a process does not start or does not get on.

@@ -54,7 +54,7 @@ struct LatencyScenario {
 
     // MARK: A constant rate
 
-    /// What `apus load --json` says, as far as it is shown.
+    /// The shown part of the output of `apus load --json`.
     private struct Load: Decodable {
         /// By percentile, in microseconds.
         var pushLatency: [String: Double]

@@ -36,7 +36,7 @@ struct MatchingScenario {
         var readNanoseconds = Double.infinity
     }
 
-    /// What was measured in turn.
+    /// The measurements of a row, in turn.
     private struct Parts {
         var small: [MatchingRun.Times] = []
         var large: [MatchingRun.Times] = []

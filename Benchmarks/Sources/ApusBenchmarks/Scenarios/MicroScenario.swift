@@ -1,7 +1,8 @@
+import ChangeEvents
 import Crypto
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 
 /// The parts of an event's way that need no network: decoding, rendering, signing, looking up.

@@ -1,6 +1,6 @@
 import PushTestKit
 
-/// What outcomes cost: the whole worker that tells a backend of every push, beside the same that tells nothing.
+/// The cost of outcomes: the whole worker that tells a backend of every push, beside the same that tells nothing.
 struct OutcomesScenario {
     private static let events = Scale.of(60_000, small: 2_000)
     private static let fanOutDevices = Scale.of(60_000, small: 3_000)

@@ -1,10 +1,13 @@
+import DispatchCore
 import Dispatcher
 import EventLoop
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
+import StructuredLogging
 
 /// The pipeline alone, from delivery to acknowledgement: with a real registry, between a broker and a push service in
 /// memory.
@@ -45,9 +48,9 @@ struct PipelineScenario {
         return (oneToOne, try await cost(requests, pushes: Self.fanOutEvents * Self.fanOutDevices))
     }
 
-    /// What this process spends for each push until every message has been acknowledged.
+    /// Measures the cost of each push to this process, until every message has been acknowledged.
     ///
-    /// What comes before the first message (reading the subscriptions) does not count.
+    /// The time before the first message (reading the subscriptions) does not count.
     func cost(_ messages: [Message], pushes: Int, registry: String = "pipeline.db") async throws -> Cost {
         let loop = try EventLoop(name: "dispatch")
         let (settled, continuation) = AsyncStream.makeStream(of: Void.self)

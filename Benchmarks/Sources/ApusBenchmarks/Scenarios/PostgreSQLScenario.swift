@@ -1,7 +1,7 @@
 import Foundation
 import PostgresRegistry
-import PushCore
 import PushTestKit
+import RegistryCore
 
 /// The worker, one event to one device, with its registry in PostgreSQL: beside it, and a millisecond away.
 ///

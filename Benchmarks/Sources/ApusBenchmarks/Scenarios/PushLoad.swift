@@ -19,7 +19,7 @@ final class PushLoad: PushTransportHandler {
     /// Creates a load for the first route of a transport.
     ///
     /// - Parameters:
-    ///   - transport: what sends; the load has to be its handler.
+    ///   - transport: the transport that sends; the load has to be its handler.
     ///   - content: the content of all pushes.
     ///   - tokens: the devices, which get pushes in turn; at least one.
     ///   - window: how many pushes are out at any time.

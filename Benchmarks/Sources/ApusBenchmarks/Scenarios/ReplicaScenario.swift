@@ -19,7 +19,7 @@ struct ReplicaScenario {
     let bench: Workbench
     let report: Report
 
-    /// What some replicas did together.
+    /// The joint throughput of some replicas.
     struct Figures {
         var replicas: Int
         var perSecond: Double
@@ -65,7 +65,7 @@ struct ReplicaScenario {
         return figures
     }
 
-    /// What the replicas can push at most while they start, and while they are measured and end.
+    /// The most events that the replicas can push while they start, while they are measured, and while they end.
     private static func events(replicas: Int) -> Int {
         replicas * perSecondMaximum * (warmUpSeconds + measuredSeconds + 2)
     }

@@ -4,8 +4,8 @@ import Notifications
 import PostgresRegistry
 import PredicateIndex
 import Predicates
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 
 /// Subscriptions to records in a registry: saving them, reading them all at a worker's start, and the way of a change

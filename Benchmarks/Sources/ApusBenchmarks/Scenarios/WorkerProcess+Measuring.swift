@@ -54,8 +54,8 @@ extension Workbench {
     /// - Parameters:
     ///   - pushes: how many.
     ///   - label: part of the labels of the pushes that count; those that were accepted by default.
-    ///   - look: what to do with the worker after the last push.
-    /// - Returns: what they cost.
+    ///   - look: inspects the worker after the last push.
+    /// - Returns: their cost.
     /// - Throws: `BenchmarkFailure` if they do not end in time.
     func runWorker(
         pushes: Int, ended label: String = #"outcome="accepted""#, look: (WorkerProcess) throws -> Void = { _ in }

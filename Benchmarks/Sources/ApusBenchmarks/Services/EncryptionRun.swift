@@ -33,7 +33,7 @@ struct EncryptionRun {
         keys = run.tokens.compactMap { $0.details?.webPushKeys }
     }
 
-    /// What messages cost on the threads of the client, from the first job to the last result.
+    /// Measures the cost of messages on the threads of the client, from the first job to the last result.
     func measurePool(count: Int, threads: Int) async throws -> LoadTool.Figures {
         let progress = Progress(count: count)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
@@ -52,7 +52,7 @@ struct EncryptionRun {
         return figures
     }
 
-    /// What the same calls of OpenSSL cost in a loop on one thread, and nothing else (RFC 8291 section 3.4).
+    /// Measures the cost of the same calls of OpenSSL in a loop on one thread, and nothing else (RFC 8291 section 3.4).
     func measureCryptography(count: Int) async throws -> LoadTool.Figures {
         var cryptography = try Cryptography()
         return try await Self.measure(count: count) {

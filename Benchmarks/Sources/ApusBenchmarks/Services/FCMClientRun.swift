@@ -3,6 +3,7 @@ import FCMTransport
 import Metrics
 import Notifications
 import ServiceClient
+import StructuredLogging
 
 /// How the client of FCM is run against a simulator.
 struct FCMClientRun {
@@ -12,13 +13,13 @@ struct FCMClientRun {
     let bench: Workbench
     let port: UInt16
 
-    /// What a number of messages cost, from the first connection to the last answer.
+    /// Measures the cost of a number of messages, from the first connection to the last answer.
     ///
     /// - Parameters:
-    ///   - count: how many.
+    ///   - count: the number of messages.
     ///   - connections: how many connections the pool has, each with all its streams in use.
     /// - Returns: the rate, and the processor time of a message.
-    /// - Throws: `BenchmarkFailure` if not all were accepted, and what the client throws if it cannot be made.
+    /// - Throws: `BenchmarkFailure` if not all were accepted, and the client's error if it cannot be made.
     func measure(count: Int, connections: Int) async throws -> LoadTool.Figures {
         let (client, source, load) = try await start(connections: connections)
         let figures = try await ClientRun.measure(load, count: count)

@@ -5,6 +5,7 @@ import JSON
 import Metrics
 import Notifications
 import PushTestKit
+import StructuredLogging
 import WebPushTransport
 
 /// Subscriptions of browsers at one push service of a simulator, and how the client is run against it.
@@ -64,7 +65,7 @@ struct WebPushClientRun {
             ["--trusting", "--devices", "250", "--devices-out", "\(name).ndjson"] + arguments)
     }
 
-    /// What a number of messages cost, encryption included, after the first ones.
+    /// Measures the cost of a number of messages, encryption included, after the first ones.
     func measure(count: Int, threads: Int) async throws -> LoadTool.Figures {
         let (client, load) = try await start(threads: threads)
         let figures = try await ClientRun.measure(load, count: count)

@@ -1,6 +1,7 @@
 import Dispatcher
 import Essentials
 import EventLoop
+import WorkerConfiguration
 
 extension CommandInvocation {
     /// The moment that an option gives, or nil if it was not given.

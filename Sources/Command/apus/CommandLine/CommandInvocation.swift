@@ -2,6 +2,7 @@ import CCommandLine
 import Dispatcher
 import Glibc
 import TraceExport
+import WorkerConfiguration
 
 /// One use of a command: the user's words, checked against the command's declaration.
 struct CommandInvocation: Sendable {

@@ -1,5 +1,6 @@
 import Dispatcher
 import Essentials
+import WorkerConfiguration
 
 extension ManualPage {
     /// The page `apus.toml(5)`, with every key of the configuration.

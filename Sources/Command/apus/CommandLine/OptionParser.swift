@@ -1,6 +1,6 @@
 import CCommandLine
+import ChangeEvents
 import Glibc
-import PushCore
 import Synchronization
 
 /// Reads options as every GNU tool does, through glibc's `getopt_long`: `--name VALUE`, `--name=VALUE`, unambiguous

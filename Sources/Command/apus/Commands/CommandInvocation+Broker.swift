@@ -1,5 +1,6 @@
 import ChangeQueue
 import Dispatcher
+import WorkerConfiguration
 
 extension CommandInvocation {
     /// Where the configuration says that the broker is.

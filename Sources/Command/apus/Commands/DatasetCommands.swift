@@ -1,4 +1,4 @@
-import PushCore
+import RegistryCore
 
 /// The group `apus dataset`.
 enum DatasetCommands {

@@ -1,8 +1,9 @@
 import Dispatcher
 import EventLoop
 import Notifications
-import PushCore
 import RegistryAPI
+import RegistryCore
+import WorkerConfiguration
 
 /// `apus device add`.
 struct DeviceAddCommand: Command {

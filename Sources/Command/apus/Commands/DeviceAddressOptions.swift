@@ -1,7 +1,6 @@
 import EventLoop
 import JSON
 import Notifications
-import PushCore
 import RegistryAPI
 
 /// The options that say where a device is reached: its platform, and a token or the subscription of a browser.

@@ -1,4 +1,4 @@
-import PushCore
+import RegistryCore
 
 /// The group `apus device`.
 enum DeviceCommands {

@@ -2,7 +2,8 @@ import Dispatcher
 import EventLoop
 import JSON
 import Notifications
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// `apus device import`.
 struct DeviceImportCommand: Command {

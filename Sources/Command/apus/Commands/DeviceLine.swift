@@ -1,7 +1,8 @@
+import ChangeEvents
 import JSON
 import Notifications
-import PushCore
 import RegistryAPI
+import RegistryCore
 
 /// Understands one line of an import.
 enum DeviceLine {

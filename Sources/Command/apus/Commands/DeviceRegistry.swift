@@ -1,5 +1,6 @@
 import Dispatcher
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// How the commands come to the registry, and what its errors mean for the exit code.
 enum DeviceRegistry {

@@ -1,8 +1,8 @@
 import Essentials
 import JSON
 import Notifications
-import PushCore
 import RegistryAPI
+import RegistryCore
 
 /// Shows devices and their subscriptions, as text or as JSON.
 ///

@@ -1,6 +1,6 @@
 import EventLoop
 import Notifications
-import PushCore
+import RegistryCore
 
 /// The group `apus device token`.
 enum DeviceTokenCommands {

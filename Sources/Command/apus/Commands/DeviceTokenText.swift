@@ -1,5 +1,4 @@
 import Notifications
-import PushCore
 import RegistryAPI
 
 /// Whole tokens as commands read and write them: text where the platform's tokens are text, else hexadecimal digits.
@@ -12,7 +11,7 @@ enum DeviceTokenText {
     /// - Parameters:
     ///   - text: the token.
     ///   - platform: its platform.
-    ///   - target: what FCM takes it for; nil for what it looks like.
+    ///   - target: the kind of target of FCM; nil to go by the shape of the text.
     /// - Returns: the token.
     /// - Throws: `PlatformTokenError`, which never repeats the token.
     static func read(

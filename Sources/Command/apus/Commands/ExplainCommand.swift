@@ -1,8 +1,10 @@
+import Backoffice
+import ChangeEvents
 import Dispatcher
 import Essentials
 import JSON
 import Notifications
-import PushCore
+import RegistryCore
 
 /// `apus explain`.
 struct ExplainCommand: Command {

@@ -2,7 +2,8 @@ import Dispatcher
 import Essentials
 import EventLoop
 import JSON
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// The group `apus fanout`.
 enum FanOutCommands {

@@ -1,5 +1,6 @@
 import Dispatcher
 import HTTPClient
+import WorkerConfiguration
 
 /// `apus healthcheck`.
 struct HealthcheckCommand: Command {

@@ -1,5 +1,6 @@
 import Dispatcher
 import Glibc
+import WorkerConfiguration
 
 /// `apus init`.
 struct InitCommand: Command {

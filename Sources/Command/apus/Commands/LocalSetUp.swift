@@ -1,7 +1,8 @@
 import APNsSimulator
 import Dispatcher
 import Glibc
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// A set-up for one machine, in which the simulator stands in for APNs: what `apus init --local` writes.
 struct LocalSetUp {

@@ -1,9 +1,13 @@
+import ChangeEvents
 import ChangeQueue
+import DispatchCore
 import Dispatcher
 import EventLoop
+import Messages
 import Metrics
 import Notifications
-import PushCore
+import StructuredLogging
+import WorkerConfiguration
 
 /// `apus publish`.
 struct PublishCommand: Command {

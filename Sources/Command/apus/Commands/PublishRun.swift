@@ -1,8 +1,9 @@
+import ChangeEvents
 import ChangeQueue
+import DispatchCore
 import EventLoop
 import Glibc
 import JSON
-import PushCore
 import Synchronization
 
 /// One use of `apus publish`: reads and checks events, hands them to the publisher, and counts what becomes of them.

@@ -2,6 +2,7 @@ import Dispatcher
 import EventLoop
 import Metrics
 import ServiceManager
+import WorkerConfiguration
 
 /// `apus run`.
 struct RunCommand: Command {

@@ -2,8 +2,8 @@ import AdminServer
 import Dispatcher
 import EventLoop
 import Glibc
-import Notifications
 import ServiceManager
+import StructuredLogging
 
 extension CommandInvocation {
     /// Prepares to tell systemd how a long-running command is, if systemd started it.
@@ -32,7 +32,7 @@ extension ServiceNotifier {
 }
 
 extension ServiceObservation {
-    /// What `/livez` and `/readyz` say.
+    /// Reads the state from the results behind `/livez` and `/readyz`.
     ///
     /// A worker that reads the subscriptions is starting; one that waits for RabbitMQ has started, for that may take
     /// any time.

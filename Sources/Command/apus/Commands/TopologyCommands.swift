@@ -1,5 +1,6 @@
 import ChangeQueue
 import Dispatcher
+import WorkerConfiguration
 
 /// The group `apus topology`.
 enum TopologyCommands {

@@ -1,6 +1,7 @@
 import ChangeQueue
 import Dispatcher
 import JSON
+import WorkerConfiguration
 
 /// `apus topology permissions`.
 struct TopologyPermissionsCommand: Command {

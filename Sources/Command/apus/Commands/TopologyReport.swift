@@ -1,6 +1,6 @@
 import ChangeQueue
 import JSON
-import PushCore
+import Messages
 
 /// Writes topologies, for people and for programs.
 enum TopologyReport {

@@ -14,7 +14,7 @@ public enum ADMMessage {
     /// Writes the message of one push.
     ///
     /// - Parameters:
-    ///   - content: what `ADMMessageBuilder` made.
+    ///   - content: the content from `ADMMessageBuilder`.
     ///   - nowSeconds: the wall clock, in seconds since 1970, from which `expiresAfter` counts.
     ///   - buffer: receives the JSON; its former content goes.
     public static func write(_ content: PushContent, nowSeconds: Int64, into buffer: inout [UInt8]) {

@@ -17,7 +17,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 
     /// The token itself, 1 to `textBytesMaximum` bytes.
     public let bytes: [UInt8]
-    /// What a push to it needs besides; nil for nearly all.
+    /// Further details for a push to it; nil for nearly all.
     public let details: PushAddressDetails?
 
     /// Accepts 1 to `bytesMaximum` bytes, or answers nil.
@@ -27,7 +27,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
         details = nil
     }
 
-    /// What stands where there has to be a token and no device has one.
+    /// A placeholder where there has to be a token and no device has one.
     public static let ofNoDevice = DeviceToken()
 
     private init() {
@@ -39,7 +39,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - text: 1 to `textBytesMaximum` bytes of printable ASCII without blanks.
-    ///   - details: what a push to it needs besides.
+    ///   - details: further details for a push to it.
     public init?(text: [UInt8], details: PushAddressDetails? = nil) {
         guard !text.isEmpty, text.count <= Self.textBytesMaximum, text.allSatisfy({ (0x21...0x7e).contains($0) })
         else { return nil }

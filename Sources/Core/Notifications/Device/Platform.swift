@@ -1,4 +1,4 @@
-/// Who carries a push to a device.
+/// A service that carries pushes to devices.
 public enum PushService: String, CaseIterable, Sendable {
     /// Apple Push Notification service.
     case apns
@@ -51,7 +51,7 @@ public enum Platform: String, CaseIterable, Sendable {
         }
     }
 
-    /// Who carries its pushes.
+    /// The push service that carries its pushes.
     public var service: PushService {
         switch self {
         case .apns, .apnsSandbox: .apns

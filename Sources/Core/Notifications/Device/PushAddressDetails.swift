@@ -1,4 +1,4 @@
-/// What a push to a device needs besides its token.
+/// The details that a push to a device needs besides its token.
 public final class PushAddressDetails: Hashable, Sendable {
     /// The keys of a Web Push subscription.
     public let webPushKeys: WebPushKeys?

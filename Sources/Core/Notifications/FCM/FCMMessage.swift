@@ -9,7 +9,7 @@ public enum FCMMessage {
     /// Writes the message of one push.
     ///
     /// - Parameters:
-    ///   - content: what `FCMMessageBuilder` made.
+    ///   - content: the content from `FCMMessageBuilder`.
     ///   - token: the registration token, or the installation ID: printable ASCII.
     ///   - nowSeconds: the wall clock, in seconds since 1970, from which the time to live counts.
     ///   - buffer: receives the JSON; its former content goes.
@@ -42,7 +42,7 @@ public enum FCMMessage {
         content.payload.count + 2 * token.bytes.count + 64
     }
 
-    /// What FCM reserves among the keys of `data`, if a key is one of them.
+    /// The reserved keys of `data` that a key belongs to, in words; nil if FCM does not reserve it.
     ///
     /// Source: Google, REST reference of FCM v1, `Message.data`.
     public static func reservation(of key: String) -> String? {

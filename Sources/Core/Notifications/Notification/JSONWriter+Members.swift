@@ -38,7 +38,7 @@ extension DatasetChange {
     /// The most bytes of merged names that a push carries; with more it names none, and the device asks its store.
     static let mergedNamesBytesMaximum = 3_000
 
-    /// What a client of Amazon Cognito Sync is told, as texts, in the order in which Amazon documents it.
+    /// The texts for a client of Amazon Cognito Sync, in the order in which Amazon documents them.
     ///
     /// `syncCount` is in decimal digits, because Amazon's client for Android reads a text (`PushSyncUpdate`,
     /// `Long.parseLong`). An event without a count has none. Amazon's clients ignore the texts of `kindTexts`.
@@ -51,7 +51,7 @@ extension DatasetChange {
         return texts + kindTexts
     }
 
-    /// What tells a deletion and a merge from a change of records; empty for the latter.
+    /// The texts that tell a deletion and a merge from a change of records; empty for the latter.
     ///
     /// Names of datasets have no comma (`[a-zA-Z0-9_.:-]`), so it separates them.
     var kindTexts: [(key: StaticString, value: String)] {

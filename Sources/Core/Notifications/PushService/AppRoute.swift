@@ -1,4 +1,4 @@
-/// Where the pushes of one app go at one push service: what is kept apart from the rest.
+/// The route of one app's pushes to one push service, kept apart from all other routes.
 ///
 /// An app that uses several services has a route for each. The trouble of one service then reaches no other: each route
 /// has its own turn, share, breaker and books.
@@ -16,7 +16,7 @@ public final class AppRoute: Sendable {
     public let service: PushService
     /// The header `apns-topic` without a suffix.
     public let bundleID: String
-    /// What the backend of the app wants to hear of its pushes.
+    /// The outcomes that the app's backend wants to receive.
     public let outcomes: OutcomeSelection
     /// The transport's routes by the place of their platform; nil for platforms that the route does not serve.
     private let transportRoutes: [Int?]
@@ -29,7 +29,7 @@ public final class AppRoute: Sendable {
     ///   - service: the push service.
     ///   - bundleID: the header `apns-topic` without a suffix.
     ///   - transportRoutes: the transport's route to each platform that is served.
-    ///   - outcomes: what the backend of the app wants to hear of its pushes.
+    ///   - outcomes: the outcomes that the app's backend wants to receive.
     public init(
         index: Int, name: String, service: PushService, bundleID: String, transportRoutes: [Platform: Int],
         outcomes: OutcomeSelection = []

@@ -1,4 +1,4 @@
-/// What became of a push, as backends are told.
+/// The outcome of a push, as reported to backends.
 ///
 /// All but `retrying` are final: a push that waits for a retry is told of again when that has ended.
 public enum OutcomeKind: String, CaseIterable, Sendable {

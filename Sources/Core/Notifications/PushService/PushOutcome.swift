@@ -24,7 +24,7 @@ public enum PushOutcome: Hashable, Sendable {
 public struct PushAnswer: Hashable, Sendable {
     /// The HTTP status.
     public var status: Int
-    /// What it says beside its status; nil if that is nothing.
+    /// Its parts beside the status; nil if there are none.
     ///
     /// One reference, and nil for nearly all, because answers are copied several times on the way of every push.
     @usableFromInline var details: AnswerDetails?
@@ -88,7 +88,7 @@ public struct PushAnswer: Hashable, Sendable {
     }
 }
 
-/// What a push service may say beside the status.
+/// The optional parts of a push service's answer, beside the status.
 @usableFromInline
 final class AnswerDetails: Hashable, Sendable {
     struct Values: Hashable {

@@ -1,4 +1,4 @@
-/// What the text of a host is before any name is looked up: an address in one of its forms, or a name.
+/// The meaning of a host's text before any name is looked up: an address in one of its forms, or a name.
 ///
 /// Programs differ in what they read as an address: `0x7f.1`, `017700000001` and `2130706433` are 127.0.0.1 to
 /// `inet_aton`, and so to `getaddrinfo` and to most proxies. So every text that some program may read as an address is

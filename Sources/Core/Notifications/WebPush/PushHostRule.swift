@@ -1,8 +1,8 @@
 /// To which hosts pushes to browsers go: the one rule for a registration and for a push.
 ///
-/// A client of the registry chooses the endpoint, so a host is refused unless it may be on the public network. What a
-/// name leads to is looked at by `addressPolicy` after its look-up; what is no name, or is never a public one, is
-/// refused here, before any look-up and before a proxy hears of it.
+/// A client of the registry chooses the endpoint, so a host is refused unless it may be on the public network.
+/// `addressPolicy` checks the addresses of a name after its look-up. A host that is neither a public address nor a
+/// public name is refused here, before any look-up and before a proxy hears of it.
 public struct PushHostRule: Hashable, Sendable {
     /// The push services of the large browsers: hosts, or suffixes that begin with a dot.
     public static let largeServices = [
@@ -26,7 +26,7 @@ public struct PushHostRule: Hashable, Sendable {
     /// Creates the usual rule: any public host.
     public init() {}
 
-    /// What is known of a host.
+    /// How a host is known.
     public enum Standing: Hashable, Sendable {
         /// An operator named it, or it is that of a large service.
         case named
@@ -37,7 +37,7 @@ public struct PushHostRule: Hashable, Sendable {
         case stranger
     }
 
-    /// What is known of a host.
+    /// Finds how a host is known.
     ///
     /// - Parameters:
     ///   - host: the host, in small letters.

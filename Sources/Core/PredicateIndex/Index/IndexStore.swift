@@ -6,7 +6,7 @@
 ///     keyTable      key ──▶ posting, or node ⇄ node …  postings with the same 32 bits, to be told apart by 96
 ///     contentTable  digest of a predicate ──▶ its first posting
 ///     rowTable      row ──▶ posting that has it, or node ⇄ node …  where a predicate has many subscribers
-///     posting ──▶ block: what the key leaves to test, and the further postings (`PredicateBlock`)
+///     posting ──▶ block: the residual, and the further postings (`PredicateBlock`)
 struct IndexStore: ~Copyable {
     let hashes: ValueDigests
     private let memory: IndexMemory

@@ -1,7 +1,7 @@
 import Hashing
 import Predicates
 
-/// A predicate as the index sees it: what its keys could be, and a digest of all of it.
+/// A predicate as the index sees it: its possible keys, and a digest of all of it.
 ///
 /// An index reads all its predicates into the same memory, one after the other, because millions come when a worker
 /// starts.

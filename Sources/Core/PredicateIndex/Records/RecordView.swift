@@ -46,7 +46,7 @@ struct RecordView: ~Copyable {
     /// The memory that is held, in bytes.
     var memoryBytes: Int { fields.memoryBytes + digests.memoryBytes + bytes.memoryBytes }
 
-    // MARK: - What fields are turned into
+    // MARK: - Digests and texts of fields
 
     /// The digest of a value; nil if the value equals nothing.
     mutating func digest(of field: Int, isFolded: Bool) -> WordDigest? {

@@ -2,7 +2,7 @@ import Essentials
 internal import Geography
 internal import JSON
 
-/// One filter of a CloudKit query, to be written as JSON: what `CloudKitFilter` reads back as the same term.
+/// One filter of a CloudKit query, to be written as JSON; `CloudKitFilter` reads it back as the same term.
 struct CloudKitFilterText {
     private let comparator: CloudKitComparator
     private let path: String

@@ -15,7 +15,7 @@ enum ClauseReason {
         return note(on: value, for: term.test).map { "\(text), \($0)" } ?? text
     }
 
-    // MARK: - What is worth a remark
+    // MARK: - Remarks
 
     private static func note(on value: FieldValue, for test: FieldTest) -> String? {
         switch test {

@@ -1,5 +1,5 @@
 extension Predicate: CustomStringConvertible, LosslessStringConvertible {
-    /// Reads a predicate from its text: what CKQuery reads of NSPredicate's format, and some more.
+    /// Reads a predicate from its text: CKQuery's part of NSPredicate's format, and some more.
     ///
     ///     artist = "Mei Chen" AND price <= 20
     ///     (genre IN {"jazz", "soul"} OR tags CONTAINS "live") AND NOT title BEGINSWITH "Demo"

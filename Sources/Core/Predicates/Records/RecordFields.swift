@@ -68,6 +68,6 @@ public enum RecordLimits {
     public static let textBytesMaximum = 64 * 1024
     /// The length of the path of a field, in bytes.
     public static let pathBytesMaximum = PredicateLimits.pathBytesMaximum
-    /// How deep objects are looked into: what lies deeper can not be asked for and is left out.
+    /// How deep objects are looked into; deeper fields cannot be asked for and are left out.
     public static let pathNamesMaximum = PredicateLimits.pathNamesMaximum
 }

@@ -3,6 +3,7 @@ internal import Metrics
 import Notifications
 @_exported public import PushLibrary
 internal import ServiceClient
+import StructuredLogging
 
 /// Sends pushes to APNs, for one app or several, over connections that it keeps.
 ///
@@ -58,7 +59,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - token: whom to.
+    ///   - token: the device's token.
     ///   - name: the configuration; nil for the first.
     /// - Returns: its result.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -75,7 +76,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - tokens: whom to.
+    ///   - tokens: the devices' tokens.
     ///   - name: the configuration; nil for the first.
     /// - Returns: a result for each token, in the order of the tokens.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -89,7 +90,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - tokens: whom to, any number; they are taken only as fast as results are read.
+    ///   - tokens: the devices' tokens, any number; they are taken only as fast as results are read.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once; if the tokens can throw, so can the results.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -103,7 +104,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - tokens: whom to, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
+    ///   - tokens: the devices' tokens, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.

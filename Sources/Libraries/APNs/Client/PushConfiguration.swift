@@ -4,7 +4,7 @@ internal import Crypto
 internal import PushLibrary
 internal import ServiceClient
 
-/// An app, and how its pushes are sent: whose key signs, and where to.
+/// An app, with its signing key and its push service.
 ///
 /// Configurations with the same key and team share one provider token; each has connections of its own.
 public struct PushConfiguration: Sendable {

@@ -5,7 +5,7 @@ import Foundation
 /// A payload comes from outside, so nothing in it may make the app crash: numbers that are not finite, keys that are no
 /// texts, objects that JSON does not have, nesting without end.
 struct FoundationReader {
-    /// The deepest nesting that is read; what lies deeper is left out.
+    /// The deepest nesting that is read; deeper values are left out.
     static let depthMaximum = 32
     /// The most problems that are kept.
     static let problemsMaximum = 16

@@ -8,7 +8,7 @@ struct MemberReader {
     ///
     /// - Parameters:
     ///   - name: the member.
-    ///   - expected: what its value has to be, in words.
+    ///   - expected: the expected value, in words.
     ///   - read: turns the value into what is wanted; nil if it is not what is expected.
     /// - Returns: the value.
     /// - Throws: `PayloadError` if it is missing or wrong.

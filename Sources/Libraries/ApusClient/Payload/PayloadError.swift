@@ -1,8 +1,8 @@
-/// What is wrong with one member of a payload.
+/// A problem with one member of a payload.
 public struct PayloadProblem: Hashable, Sendable, CustomStringConvertible {
     /// Where it stands, for example `ck.qry.fo`; empty for the payload as a whole.
     public let path: String
-    /// What was found, and what would be right.
+    /// The found value and the expected one, in words.
     public let message: String
 
     init(_ path: String, _ message: String) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a push says.
+/// The event that a push tells of.
 public enum PushEvent: Hashable, Sendable {
     /// Records of a dataset changed.
     case datasetChanged(DatasetPush)
@@ -26,8 +26,8 @@ public enum PushEvent: Hashable, Sendable {
 
 /// The payload of a push, decoded.
 ///
-/// Two forms are understood: what APNs hands to an app, with the members of `aps`, and the flat texts of a message of
-/// FCM or ADM, in which `ck` is JSON in a text. Unknown members of `aps` and `ck` are ignored. A push can do without
+/// Two forms are understood: the dictionary from APNs with the members of `aps`, and the flat texts of a message of FCM
+/// or ADM, in which `ck` is JSON in a text. Unknown members of `aps` and `ck` are ignored. A push can do without
 /// most members: a wrong one is left out, and `problems` tells of it.
 ///
 /// Pushes may come late, twice, in another order, or not at all, and anybody may write to a simulator. So a push is a
@@ -36,13 +36,13 @@ public struct PushPayload: Hashable, Sendable {
     private static let receiptName = "apusReceipt"
     private static let receiptBytesMaximum = 600
 
-    /// What it says.
+    /// The event that it tells of.
     public let event: PushEvent
-    /// What the system shows, also of a push about a record; nil for a silent one.
+    /// The content that the system shows, also of a push about a record; nil for a silent one.
     public let shown: ShownContent?
     /// The receipt for `RegistrationClient.reportOpened` when the user opens the push; nil if the push has none.
     public let receipt: String?
-    /// What was wrong and has been left out; at most 16.
+    /// The problems of members that have been left out; at most 16.
     public let problems: [PayloadProblem]
 
     /// Decodes the dictionary that the operating system hands to the app.
@@ -97,7 +97,7 @@ public struct PushPayload: Hashable, Sendable {
         }
     }
 
-    /// What Amazon Cognito Sync's clients read: the object `data` from APNs, the payload itself from FCM and ADM.
+    /// The members for Amazon Cognito Sync's clients: the object `data` from APNs, the payload itself from FCM and ADM.
     private static func datasetMembers(_ payload: MemberReader) -> MemberReader? {
         if let data = payload.members["data"]?.object, data["source"]?.text == DatasetPush.source {
             return MemberReader(members: data, path: "data")

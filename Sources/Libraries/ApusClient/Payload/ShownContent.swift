@@ -1,10 +1,10 @@
-/// What a push shows, plays or counts: the members of `aps` that concern an app.
+/// The content that a push shows, plays or counts: the members of `aps` that concern an app.
 public struct ShownContent: Hashable, Sendable {
-    /// A text of the app itself: the key of it, and what its placeholders stand for.
+    /// A text of the app itself: its key, and the values of its placeholders.
     public struct LocalizedText: Hashable, Sendable {
         /// The key in the app's strings.
         public let key: String
-        /// What the placeholders stand for.
+        /// The values of the placeholders.
         public let arguments: [String]
     }
 

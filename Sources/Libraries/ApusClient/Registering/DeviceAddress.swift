@@ -2,7 +2,7 @@ public import Foundation
 
 /// Where a push service finds an installation of the app.
 public enum DeviceAddress: Hashable, Sendable {
-    /// What Apple's system hands to `didRegisterForRemoteNotificationsWithDeviceToken`.
+    /// The token that Apple's system hands to `didRegisterForRemoteNotificationsWithDeviceToken`.
     ///
     /// An app that Xcode installed has a token of the sandbox.
     case apple(token: Data, isSandbox: Bool)
@@ -10,7 +10,7 @@ public enum DeviceAddress: Hashable, Sendable {
     case firebase(token: String)
     /// A registration ID of Amazon Device Messaging.
     case amazon(registrationID: String)
-    /// What the registry's `tokens/create` gave to a client that fetches its notifications.
+    /// The token from the registry's `tokens/create`, for a client that fetches its notifications.
     case fetching(token: String)
 
     /// The API's name of the push service.

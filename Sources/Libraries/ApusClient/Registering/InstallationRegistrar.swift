@@ -1,8 +1,8 @@
 /// Keeps the registry in step with an installation: its address, which the system may change, and its user.
 ///
 /// Push services change addresses after a restore, an update or a reinstallation. So an app registers after each start,
-/// and hands on each address that the system gives it. What changes while a request is under way is sent after it, and
-/// only the newest of several changes.
+/// and hands on each address that the system gives it. A change during a request is sent after it, and only the newest
+/// of several changes.
 public actor InstallationRegistrar {
     private struct State: Hashable {
         var installation: AppInstallation

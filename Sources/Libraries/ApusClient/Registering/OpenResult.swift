@@ -1,4 +1,4 @@
-/// What became of a report that the user opened a push.
+/// The result of a report that the user opened a push.
 public enum OpenResult: String, Hashable, Sendable {
     /// It was counted.
     case counted

@@ -3,7 +3,7 @@
 /// It is what CloudKit has as `CKQuerySubscription`, `CKRecordZoneSubscription` and `CKDatabaseSubscription`. One of an
 /// installation watches the public database, one of a user also private and shared ones.
 public struct RecordInterest: Hashable, Sendable {
-    /// What is watched.
+    /// The kind of a subscription.
     public enum Kind: String, Hashable, Sendable, Encodable {
         /// Records of one type that satisfy a predicate.
         case query
@@ -13,7 +13,7 @@ public struct RecordInterest: Hashable, Sendable {
         case database
     }
 
-    /// What may happen to a record.
+    /// A change of a record.
     public enum Change: String, Hashable, Sendable, Encodable, CaseIterable {
         /// It is new.
         case created
@@ -23,7 +23,7 @@ public struct RecordInterest: Hashable, Sendable {
         case deleted
     }
 
-    /// What a push about a record shows and carries.
+    /// The content of a push about a record.
     ///
     /// A push without title, text, sound and badge is silent.
     public struct Notification: Hashable, Sendable, Encodable {
@@ -54,7 +54,7 @@ public struct RecordInterest: Hashable, Sendable {
         public init() {}
     }
 
-    /// What is watched.
+    /// The kind of the subscription.
     public var kind: Kind
     /// The database.
     public var database: DatabaseScope
@@ -64,11 +64,11 @@ public struct RecordInterest: Hashable, Sendable {
     public var zoneName: String?
     /// The condition of a query, for example `artist = "Mei Chen" AND price <= 20`; nil for all records.
     public var predicate: String?
-    /// What has to happen.
+    /// The changes that lead to a push.
     public var changes: Set<Change> = Set(Change.allCases)
     /// Whether it ends with its first push.
     public var firesOnce = false
-    /// What the pushes show and carry.
+    /// The content of the pushes.
     public var notification = Notification()
 
     /// Records of one type that satisfy a predicate.
@@ -119,7 +119,7 @@ extension DatabaseScope {
     }
 }
 
-/// Whom a subscription belongs to.
+/// The owner of a subscription.
 public enum InterestOwner: Hashable, Sendable {
     /// One installation.
     case device(String)

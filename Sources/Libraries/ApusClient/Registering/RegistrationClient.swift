@@ -75,7 +75,7 @@ public struct RegistrationClient: Sendable {
     /// Gives an installation of Apple's a further token.
     ///
     /// - Parameters:
-    ///   - token: what the system handed out for this kind of push.
+    ///   - token: the token that the system handed out for this kind of push.
     ///   - kind: the push type: `voip`, `complication`, `fileprovider`, `liveactivity`, `location`, `pushtotalk`,
     ///     `controls` or `widgets`.
     ///   - deviceID: the installation.
@@ -100,7 +100,7 @@ public struct RegistrationClient: Sendable {
     ///   - receipts: `PushPayload.receipt` of each push.
     ///   - deviceID: the installation.
     ///   - address: where it is registered.
-    /// - Returns: what became of each receipt, in their order.
+    /// - Returns: the result of each receipt, in their order.
     /// - Throws: `RegistrationError`, or `CancellationError`.
     @discardableResult
     public func reportOpened(
@@ -109,7 +109,7 @@ public struct RegistrationClient: Sendable {
         var results: [OpenResult] = []
         for body in OpenReportBody.bodies(deviceID: deviceID, address, receipts) {
             let answer = try await send("POST", ["opens"], body, isProof: true)
-            // What a server does not say, or says in words to come, is no reason to report again.
+            // A missing result, or one that only later versions know, is no reason to report again.
             let told = (try? JSONDecoder().decode(OpenReportAnswer.self, from: answer))?.results ?? []
             results += body.receipts.indices.map { index in
                 told.indices.contains(index) ? OpenResult(rawValue: told[index]) ?? .invalid : .invalid

@@ -32,7 +32,7 @@ public struct RegistrationError: Error, Hashable, Sendable, CustomStringConverti
     public let request: String
     /// The status of the last answer; nil if there was none.
     public let status: Int?
-    /// What the API said, or why there was no answer.
+    /// The message of the API, or the reason why there was no answer.
     public let detail: String
     /// When the API said to come again, in seconds from then; nil if it did not.
     public let retryAfterSeconds: Int?

@@ -27,7 +27,7 @@ struct RetryStateMachine {
         case fail(RegistrationError.Code)
     }
 
-    /// What came back.
+    /// The answer to a request.
     enum Answer: Hashable {
         case status(Int, code: String?, retryAfterSeconds: Int?)
         case none
@@ -44,7 +44,7 @@ struct RetryStateMachine {
     /// - Parameters:
     ///   - answer: the answer.
     ///   - random: a number of 0 to 1.
-    /// - Returns: what to do; after a pause the request is sent.
+    /// - Returns: the next step; after a pause the request is sent.
     mutating func received(_ answer: Answer, random: Double) -> Step {
         switch answer {
         case .none: return pause(after: nil, random: random, otherwise: .unreachable)
@@ -63,7 +63,7 @@ struct RetryStateMachine {
         }
     }
 
-    /// The kind of a refusal: what the API says, or what the status means if something in between answered.
+    /// The kind of a refusal: the API's code, or the meaning of the status if an intermediary answered.
     private static func code(_ text: String?, of status: Int) -> RegistrationError.Code {
         if let code = text.flatMap(RegistrationError.Code.init) { return code }
         switch status {

@@ -31,8 +31,8 @@ public actor DatasetSynchronizer {
 
     /// Synchronises the dataset that a push is about; an old push does nothing.
     ///
-    /// - Parameter event: what the push says.
-    /// - Returns: whether the dataset was synchronised; nil if there was nothing to do: what an app tells the system in
+    /// - Parameter event: the event of the push.
+    /// - Returns: whether the dataset was synchronised; nil if there was nothing to do. An app tells the system this in
     ///   `didReceiveRemoteNotification` (new data, failed, no data).
     @discardableResult
     public func handle(_ event: PushEvent) async -> Bool? {

@@ -1,4 +1,4 @@
-/// What a remote store says to changes.
+/// The answer of a remote store to changes.
 public enum UploadAnswer: Hashable, Sendable {
     /// All of them are stored: the records as they are there now.
     case stored([RemoteRecord])
@@ -55,9 +55,9 @@ public protocol LocalDatasetStore: Sendable {
 
 /// A record to be stored on the device.
 public struct RecordReplacement: Hashable, Sendable {
-    /// What was seen; nil if there was no such record.
+    /// The record that was seen; nil if there was none.
     public let seen: LocalRecord?
-    /// What replaces it.
+    /// The record that replaces it.
     public let record: LocalRecord
     /// Whether the remote store has stored what was seen, so that a later change of the user comes after that.
     public let isAnswer: Bool
@@ -69,10 +69,10 @@ public struct RecordReplacement: Hashable, Sendable {
         self.isAnswer = isAnswer
     }
 
-    /// What has to be stored, given what is there now.
+    /// Returns the record to store in place of the present one.
     ///
     /// - Parameter current: the record of that key; nil if there is none.
-    /// - Returns: what it has to become; nil removes it.
+    /// - Returns: the record to store; nil removes it.
     public func applied(to current: LocalRecord?) -> LocalRecord? {
         guard current != seen else { return record.value == nil && !record.isModified ? nil : record }
         guard isAnswer else { return current }

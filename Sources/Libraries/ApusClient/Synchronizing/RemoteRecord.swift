@@ -52,9 +52,9 @@ public struct LocalRecord: Hashable, Sendable, Codable {
 
 /// A record that was changed both here and elsewhere.
 public struct SyncConflict: Hashable, Sendable {
-    /// What the device has.
+    /// The record on the device.
     public let local: LocalRecord
-    /// What the remote store has.
+    /// The record in the remote store.
     public let remote: RemoteRecord
 
     /// Creates a conflict of two records of the same key.
@@ -85,7 +85,7 @@ public struct SyncConflict: Hashable, Sendable {
     }
 }
 
-/// What changed in a dataset at the remote store.
+/// The changes of a dataset in the remote store.
 public struct DatasetUpdates: Hashable, Sendable {
     /// The records that changed since the count that was asked for, removed ones included.
     public var records: [RemoteRecord]
@@ -97,7 +97,7 @@ public struct DatasetUpdates: Hashable, Sendable {
     public var isDeleted: Bool
     /// The datasets of other identities that became the user's, and wait to be merged into this one.
     public var mergedDatasetNames: [String]
-    /// What the store wants back with changes (Cognito's `SyncSessionToken`); nil for none.
+    /// The token that the store wants back with changes (Cognito's `SyncSessionToken`); nil for none.
     public var sessionToken: String?
 
     /// Creates updates.

@@ -9,7 +9,7 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A store threw an error; with its text.
     case storeFailed(String)
 
-    /// What happened, and what to do.
+    /// The error and its remedy, in words.
     public var description: String {
         switch self {
         case .canceled: "a callback canceled the synchronisation"
@@ -24,13 +24,13 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What an app is told and asked while a dataset is synchronised, as by Amazon Cognito Sync's client (`SyncCallback`).
+/// The callbacks to an app while a dataset is synchronised, as in Amazon Cognito Sync's client (`SyncCallback`).
 public protocol SyncCallbacks: Sendable {
     /// The dataset is synchronised.
     ///
     /// - Parameters:
     ///   - dataset: the dataset.
-    ///   - updatedRecords: what came from the remote store, also records that were removed there.
+    ///   - updatedRecords: the records from the remote store, also those that were removed there.
     func onSuccess(_ dataset: DatasetName, updatedRecords: [RemoteRecord]) async
 
     /// Records were changed both here and elsewhere.
@@ -55,7 +55,7 @@ public protocol SyncCallbacks: Sendable {
     /// - Returns: whether to go on; false cancels.
     func onDatasetsMerged(_ dataset: DatasetName, mergedDatasetNames: [String]) async -> Bool
 
-    /// The dataset is not synchronised; what was stored before stays stored.
+    /// The dataset is not synchronised; changes that were stored before stay stored.
     ///
     /// A store threw, a callback cancelled, or four attempts were not enough.
     ///

@@ -1,11 +1,11 @@
-/// Up to which sync count an app has synchronised each of its datasets: what tells an old push from a new one.
+/// The sync count up to which an app has synchronised each of its datasets; it tells old pushes from new ones.
 ///
 /// A sync count grows with each change of a dataset. Pushes come late, twice or in another order, so a change that the
 /// app already has makes no work. Deletions and merges always do, because counts begin again in a dataset that is
 /// created again, so that an old one cannot be told from a new one.
 ///
 /// A push may be lost, and with it the news that a dataset was created again, whose changes would then look old. So an
-/// app synchronises when it starts, too; what the store says counts, even if it is less.
+/// app synchronises when it starts, too; the count of the store is valid, even if it is less.
 public struct SyncCounts: Hashable, Sendable, Codable {
     private var counts: [DatasetName: Int64] = [:]
 
@@ -18,9 +18,9 @@ public struct SyncCounts: Hashable, Sendable, Codable {
     /// The datasets that were synchronised.
     public var datasets: Set<DatasetName> { Set(counts.keys) }
 
-    /// Decides what a push is a reason for.
+    /// Decides whether a push is a reason to synchronise a dataset.
     ///
-    /// - Parameter event: what the push says.
+    /// - Parameter event: the event of the push.
     /// - Returns: the dataset to synchronise; nil if the change is known, or the push is not about a dataset.
     public func datasetToSynchronize(after event: PushEvent) -> DatasetName? {
         switch event {

@@ -7,7 +7,7 @@
 ///
 /// Each method says what has happened, and returns what to do next; it knows no time and no store.
 struct SynchronizationStateMachine {
-    /// What the shell has to do; it then calls the method of the same name in the past.
+    /// An action for the shell, which then calls the method of the same name in the past tense.
     enum Action: Hashable {
         case listUpdates(since: Int64)
         case askAboutMerge([String])

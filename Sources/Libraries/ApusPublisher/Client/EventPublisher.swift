@@ -2,6 +2,7 @@ import ChangeQueue
 import EventLoop
 import Metrics
 import Notifications
+import StructuredLogging
 
 /// Publishes events to RabbitMQ, and says when RabbitMQ has them: over one connection that it keeps.
 ///

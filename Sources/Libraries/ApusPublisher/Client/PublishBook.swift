@@ -1,6 +1,6 @@
+import ChangeEvents
 import ChangeQueue
 import EventLoop
-import PushCore
 import Synchronization
 
 /// Keeps the window of one publisher: hands events to the connection, and outcomes to the calls that wait for them.

@@ -1,5 +1,3 @@
-import PushCore
-
 /// The batches of events that have no outcome yet, as a value: at most so many events are with the connection, the
 /// others wait for room, in order.
 ///

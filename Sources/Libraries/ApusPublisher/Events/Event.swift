@@ -1,12 +1,14 @@
+import ChangeEvents
+import DispatchCore
 import Essentials
+import Messages
 import Notifications
-import PushCore
 import Synchronization
 
 /// An event that every worker of Apus accepts: a structured CloudEvent in JSON, checked by the worker's own code.
 ///
-/// An `EventSource` makes it. What only the configuration of the worker says is not checked: which apps and identity
-/// pools there are, and which push services an app uses.
+/// An `EventSource` makes it. Facts of the worker's configuration are not checked: the apps, their identity pools and
+/// their push services.
 public struct Event: Hashable, Sendable {
     /// The worker's own check; each event is checked once.
     private static let validator = Mutex(EventValidator())

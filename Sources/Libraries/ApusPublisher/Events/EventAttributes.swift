@@ -1,7 +1,7 @@
 import Essentials
 public import FoundationEssentials
 
-/// What an event says of itself, beside what happened: CloudEvents' attributes.
+/// The attributes of an event beside its data, as CloudEvents defines them.
 public struct EventAttributes: Hashable, Sendable {
     /// Names the event among all of its source, at most 255 bytes; nil draws a UUID.
     ///
@@ -35,7 +35,7 @@ public struct EventAttributes: Hashable, Sendable {
         (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte)
     }
 
-    /// Writes the attributes; what breaks a rule of names becomes the writer's fault (CloudEvents 1.0.2, "Attribute
+    /// Writes the attributes; a name that breaks a rule becomes the writer's fault (CloudEvents 1.0.2, "Attribute
     /// Naming Convention").
     func write(to writer: inout EventWriter) {
         writer.attribute("id", id ?? UUID().uuidString.lowercased())

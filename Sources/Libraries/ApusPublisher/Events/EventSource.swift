@@ -1,8 +1,8 @@
-import PushCore
+import ChangeEvents
 
 /// The program that publishes: it makes events, one call for each type.
 ///
-/// What an event says is checked when it is made, by the worker's own code. So a mistake is an error where it was made,
+/// The worker's own code checks the content of an event when it is made. So a mistake is an error where it was made,
 /// and no dead letter.
 public struct EventSource: Hashable, Sendable {
     /// The CloudEvents attribute `source`: a URI of the program, for example `https://notes.example.com/backend`.
@@ -126,7 +126,7 @@ public struct EventSource: Hashable, Sendable {
     /// Requests a push to devices that you name.
     ///
     /// - Parameters:
-    ///   - push: what to push, and whom to.
+    ///   - push: the push, with its target.
     ///   - attributes: the identifier and the time of the event.
     /// - Returns: the event, to be published.
     /// - Throws: `PublisherError` (`eventInvalid`), which names the member, its value and the rule. Apple's rules for

@@ -5,10 +5,10 @@ import JSON
 /// Writes the members of an event, and remembers the first value that JSON or the event cannot hold.
 struct EventWriter {
     private var json = JSONWriter()
-    /// What is wrong with the first value that cannot be written; nil if all can.
+    /// The problem of the first value that cannot be written; nil if all can.
     private(set) var fault: String?
 
-    /// What was written.
+    /// The written bytes.
     var bytes: [UInt8] { json.bytes }
 
     // MARK: Objects

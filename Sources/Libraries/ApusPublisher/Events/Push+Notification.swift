@@ -2,7 +2,7 @@ public import FoundationEssentials
 import Notifications
 
 extension Push {
-    /// The content of a push: what a person sees, and what the app gets.
+    /// The content of a push, for the user and for the app.
     ///
     /// A member that is nil, empty or false is left out. The names are Apple's (Apple, "Generating a remote
     /// notification"); `deploy/push-services.md` says what becomes of each at the other push services.
@@ -45,7 +45,7 @@ extension Push {
             case critical
         }
 
-        /// What happens to a Live Activity.
+        /// An event of a Live Activity.
         public enum ActivityEvent: String, CaseIterable, Sendable {
             /// It starts.
             case start
@@ -91,11 +91,11 @@ extension Push {
         public var interruptionLevel: InterruptionLevel?
         /// Where it stands in a summary, 0 to 1.
         public var relevanceScore: Double?
-        /// What a Focus filters by.
+        /// The criteria that a Focus filters by.
         public var filterCriteria: String?
         /// Whether widgets and controls are reloaded.
         public var isContentChanged = false
-        /// What happens to the Live Activity.
+        /// The event of the Live Activity.
         public var activityEvent: ActivityEvent?
         /// When the content of the Live Activity was made.
         public var timestamp: Date?

@@ -52,7 +52,7 @@ public struct Push: Hashable, Sendable {
         case passive = 1
     }
 
-    /// What differs at some push services; the rest is as for all.
+    /// The differences of a push at some push services; the rest is as for all.
     public struct Variant: Hashable, Sendable {
         /// The members of the notification that differ.
         public var notification: Notification
@@ -92,11 +92,11 @@ public struct Push: Hashable, Sendable {
     public var expiration: Date?
     /// Pushes with the same identifier replace each other on a device; at most 64 bytes.
     public var collapseID: String?
-    /// What differs for devices of Apple.
+    /// The differences for devices of Apple.
     public var apple: Variant?
-    /// What differs for Android devices: FCM and ADM.
+    /// The differences for Android devices: FCM and ADM.
     public var android: Variant?
-    /// What differs for browsers.
+    /// The differences for browsers.
     public var browsers: Variant?
 
     /// Describes a push.

@@ -3,6 +3,7 @@ internal import Metrics
 internal import Notifications
 @_exported public import PushLibrary
 internal import ServiceClient
+internal import StructuredLogging
 
 /// Sends messages through Firebase Cloud Messaging, for one project or several, over connections that it keeps.
 ///
@@ -61,7 +62,7 @@ public final class FCMClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - target: whom to.
+    ///   - target: the installation.
     ///   - name: the configuration; nil for the first.
     /// - Returns: its result.
     /// - Throws: `PushError` (`configurationUnknown`) before anything was sent.
@@ -78,7 +79,7 @@ public final class FCMClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - targets: whom to.
+    ///   - targets: the installations.
     ///   - name: the configuration; nil for the first.
     /// - Returns: a result for each target, in the order of the targets.
     /// - Throws: `PushError` (`configurationUnknown`) before anything was sent.
@@ -92,7 +93,7 @@ public final class FCMClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - targets: whom to, any number; they are taken only as fast as results are read.
+    ///   - targets: the installations, any number; they are taken only as fast as results are read.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once; if the targets can throw, so can the results.
     /// - Throws: `PushError` (`configurationUnknown`) before anything was sent.
@@ -106,7 +107,7 @@ public final class FCMClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - targets: whom to, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
+    ///   - targets: the installations, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once.
     /// - Throws: `PushError` (`configurationUnknown`) before anything was sent.

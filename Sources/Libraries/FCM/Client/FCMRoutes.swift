@@ -1,7 +1,7 @@
 internal import FCMTransport
-internal import Notifications
 internal import PushLibrary
 internal import ServiceClient
+internal import StructuredLogging
 
 /// The routes of a client, and the sources of their access tokens.
 struct FCMRoutes {

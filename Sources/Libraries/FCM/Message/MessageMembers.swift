@@ -4,7 +4,7 @@ internal import PushLibrary
 
 /// The members of FCM's `Message` beside the target, as the items of a message set them.
 struct MessageMembers {
-    /// What `FCMMessage` and the client write themselves.
+    /// The paths that cannot be set, each with the alternative that an error names.
     private static let reservedPaths: [String: String] = [
         "token": "the target of the call", "fid": "the target of the call", "topic": "a target, a token or a fid",
         "condition": "a target, a token or a fid", "name": "nothing: FCM gives it",

@@ -25,9 +25,9 @@ public struct FCMRejection: Hashable, Sendable, CustomStringConvertible {
     public let errorCode: FCMErrorCode
     /// The needed change.
     public let remedy: Remedy
-    /// The shortest wait before another try (`sendLater` only): what the answer says, or else what Google asks for.
+    /// The shortest wait before another try (`sendLater` only): that of the answer, or else Google's recommendation.
     public let retryAfter: Duration?
-    /// What the answer, or the token endpoint, said.
+    /// The reason from the answer or from the token endpoint.
     private let reason: String
 
     /// Whether the target is dead for certain.

@@ -1,7 +1,7 @@
 package import ConnectionPool
 package import ServiceClient
 
-/// What the configurations of all libraries say of connections, checked.
+/// The checked settings of connections that the configurations of all libraries share.
 package struct ConnectionSettings {
     private let timeout: Duration
 

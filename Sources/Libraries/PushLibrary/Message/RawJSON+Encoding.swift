@@ -6,7 +6,7 @@ extension RawJSON {
     ///
     /// - Parameters:
     ///   - value: the value.
-    ///   - name: what it is, for the error.
+    ///   - name: the name of the value, for the error.
     /// - Throws: `PushError` (`messageInvalid`) if it cannot be encoded, for example because it holds a number that is
     ///   none.
     package init(encoding value: any Encodable, name: String) throws(PushError) {

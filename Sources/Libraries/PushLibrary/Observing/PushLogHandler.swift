@@ -1,4 +1,4 @@
-package import Notifications
+package import StructuredLogging
 
 /// Receives the log of a client: the shape of swift-log's `LogHandler`, so that an adapter is one line.
 ///

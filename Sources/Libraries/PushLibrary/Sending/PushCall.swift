@@ -14,7 +14,7 @@ package struct PushCall<Address: Sendable, Result: Sendable>: Sendable {
     /// Describes a call.
     ///
     /// - Parameters:
-    ///   - order: what its pushes have in common.
+    ///   - order: the common parts of its pushes.
     ///   - sender: sends them.
     ///   - token: the address as the transport takes it.
     ///   - result: makes the result of a push.

@@ -1,7 +1,7 @@
 package import Notifications
 internal import Synchronization
 
-/// What all pushes of one call have in common.
+/// The common parts of all pushes of one call.
 package struct PushOrder: Sendable {
     /// The payload and the shared headers.
     package var content: PushContent

@@ -1,7 +1,7 @@
 package import Notifications
 internal import Synchronization
 
-/// What the clients of all libraries have in common: it owns the transport, and hands its results to the calls.
+/// The common part of the clients of all libraries: it owns the transport, and hands its results to the calls.
 package final class PushSender: Sendable {
     private struct State {
         var isClosed = false

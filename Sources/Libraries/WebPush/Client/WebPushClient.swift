@@ -1,7 +1,7 @@
 internal import Metrics
-internal import Notifications
 @_exported public import PushLibrary
 internal import ServiceClient
+internal import StructuredLogging
 internal import WebPushTransport
 
 /// Sends encrypted pushes to browsers, each through the push service that its subscription names.
@@ -40,7 +40,7 @@ public final class WebPushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - subscription: whom to.
+    ///   - subscription: the browser's subscription.
     /// - Returns: its result.
     public func send(_ message: WebPushMessage, to subscription: WebPushSubscription) async -> WebPushResult {
         await call(message).send(to: subscription)
@@ -53,7 +53,7 @@ public final class WebPushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - subscriptions: whom to.
+    ///   - subscriptions: the browsers' subscriptions.
     /// - Returns: a result for each subscription, in their order.
     public func send(_ message: WebPushMessage, to subscriptions: [WebPushSubscription]) async -> [WebPushResult] {
         await call(message).send(to: subscriptions)
@@ -63,7 +63,7 @@ public final class WebPushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - subscriptions: whom to, any number; they are taken only as fast as results are read.
+    ///   - subscriptions: the browsers' subscriptions, any number; they are taken only as fast as results are read.
     /// - Returns: the results, to be iterated once; if the subscriptions can throw, so can the results.
     public func results<Subscriptions: AsyncSequence & Sendable>(
         of message: WebPushMessage, to subscriptions: Subscriptions
@@ -74,7 +74,8 @@ public final class WebPushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: the message to send.
-    ///   - subscriptions: whom to, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
+    ///   - subscriptions: the browsers' subscriptions, any number; a lazy sequence (`.lazy.map`) is read only as fast
+    ///     as results are.
     /// - Returns: the results, to be iterated once.
     public func results<Subscriptions: Sequence>(
         of message: WebPushMessage, to subscriptions: Subscriptions

@@ -5,7 +5,7 @@ internal import PushLibrary
 internal import ServiceClient
 internal import WebPushTransport
 
-/// Who pushes to browsers, and how.
+/// An application server that pushes to browsers, and its settings.
 ///
 /// Endpoints come from outside, so a push goes to port 443 of public addresses only, unless its host is trusted.
 public struct WebPushConfiguration: Sendable {

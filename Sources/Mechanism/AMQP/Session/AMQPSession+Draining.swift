@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Messages
 
 extension AMQPSession {
     /// Takes a name as a lock: an exclusive queue, which the broker deletes when this connection ends, however it ends.

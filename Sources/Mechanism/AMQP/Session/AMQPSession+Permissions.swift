@@ -1,23 +1,25 @@
+import Messages
+
 /// Questions about the rights of this session's user, which change nothing.
 ///
 /// AMQP has no question for them. RabbitMQ checks the right before the arguments of a request, so a request with an
 /// argument of the wrong type is refused with 403 if the right is missing, and with another error if it is there. This
 /// was tried with 3.10.8, 4.0.5 and 4.3.6.
 extension AMQPSession {
-    /// What is no priority, no number of milliseconds, and no routing key of anybody.
+    /// A text that is no priority, no number of milliseconds, and no routing key in use.
     private static let probe = "permission probe"
 
     /// Whether the user may declare and delete a queue, which need not exist.
     public func mayConfigureQueue(_ name: String) throws(AMQPError) -> Bool {
         try isPermitted { () throws(AMQPError) in
-            try declareQueue(name, arguments: [AMQPHeader("x-dead-letter-exchange", .int64(0))])
+            try declareQueue(name, arguments: [MessageHeader("x-dead-letter-exchange", .int64(0))])
         }
     }
 
     /// Whether the user may declare and delete an exchange, which need not exist.
     public func mayConfigureExchange(_ name: String) throws(AMQPError) -> Bool {
         try isPermitted { () throws(AMQPError) in
-            try declareExchange(name, type: "topic", arguments: [AMQPHeader("alternate-exchange", .int64(0))])
+            try declareExchange(name, type: "topic", arguments: [MessageHeader("alternate-exchange", .int64(0))])
         }
     }
 
@@ -25,13 +27,13 @@ extension AMQPSession {
     public func mayRead(queue: String) throws(AMQPError) -> Bool {
         try isPermitted { () throws(AMQPError) in
             try consume(
-                queue, tag: "permission", arguments: [AMQPHeader("x-priority", .string(Self.probe))])
+                queue, tag: "permission", arguments: [MessageHeader("x-priority", .string(Self.probe))])
         }
     }
 
     /// Whether the user may publish to an exchange, which need not exist; the empty name is the default exchange.
     public func mayWrite(exchange: String) throws(AMQPError) -> Bool {
-        var message = AMQPMessage(body: [])
+        var message = Message(body: [])
         message.properties.expiration = Self.probe
         return try isPermitted { () throws(AMQPError) in
             try publish(message, exchange: exchange, routingKey: "", isMandatory: false)

@@ -1,5 +1,6 @@
 import CRabbitMQ
 import Glibc
+public import Messages
 
 extension AMQPSession {
     /// How many messages and consumers a queue has.
@@ -19,7 +20,7 @@ extension AMQPSession {
     ///   - isPassive: only look whether it is there.
     /// - Throws: `AMQPError`: `missing` (passive), `different`, `refused`, or the connection's end.
     public func declareExchange(
-        _ name: String, type: String, arguments: [AMQPHeader] = [], isPassive: Bool = false
+        _ name: String, type: String, arguments: [MessageHeader] = [], isPassive: Bool = false
     ) throws(AMQPError) {
         var writer = makeWriter()
         let nameBytes = try writer.shortString(name, "name of the exchange")
@@ -41,7 +42,7 @@ extension AMQPSession {
     /// - Throws: `AMQPError`: `missing` (passive), `different`, `refused`, or the connection's end.
     @discardableResult
     public func declareQueue(
-        _ name: String, arguments: [AMQPHeader] = [], isPassive: Bool = false
+        _ name: String, arguments: [MessageHeader] = [], isPassive: Bool = false
     ) throws(AMQPError) -> QueueStatus {
         var writer = makeWriter()
         let nameBytes = try writer.shortString(name, "name of the queue")
@@ -64,7 +65,7 @@ extension AMQPSession {
     ///   - name: the queue.
     ///   - arguments: its arguments.
     /// - Throws: `AMQPError`: `locked` if another connection has it, `refused`, or the connection's end.
-    public func declareTemporaryQueue(_ name: String, arguments: [AMQPHeader] = []) throws(AMQPError) {
+    public func declareTemporaryQueue(_ name: String, arguments: [MessageHeader] = []) throws(AMQPError) {
         var writer = makeWriter()
         let nameBytes = try writer.shortString(name, "name of the queue")
         let table = try writer.table(arguments)
@@ -159,7 +160,7 @@ extension AMQPSession {
         try consume(queue, tag: tag, arguments: [])
     }
 
-    func consume(_ queue: String, tag: String, arguments: [AMQPHeader]) throws(AMQPError) {
+    func consume(_ queue: String, tag: String, arguments: [MessageHeader]) throws(AMQPError) {
         var writer = makeWriter()
         let table = try writer.table(arguments)
         let queueBytes = try writer.shortString(queue, "name of the queue")
@@ -214,10 +215,10 @@ extension AMQPSession {
     /// - Throws: `AMQPError` if the queue is not there any more, or the connection's end.
     public func synchronize(with queue: String) throws(AMQPError) {
         try setPrefetch(1)
-        let noCredit = AMQPFieldValue.table([AMQPHeader("credit", .int64(0)), AMQPHeader("drain", .boolean(false))])
+        let noCredit = HeaderValue.table([MessageHeader("credit", .int64(0)), MessageHeader("drain", .boolean(false))])
         for round in 0..<3 {
             let tag = "synchronize-\(round)"
-            try consume(queue, tag: tag, arguments: [AMQPHeader("x-credit", noCredit)])
+            try consume(queue, tag: tag, arguments: [MessageHeader("x-credit", noCredit)])
             try endConsumer(tag: tag)
         }
         // The answers above come before the deed; this one comes after.
@@ -269,7 +270,7 @@ extension AMQPSession {
     /// - Returns: for each, nil if the broker has it, else why it does not.
     /// - Throws: `AMQPError` when the connection ends first; then the outcome is unknown.
     public func publishConfirmed(
-        _ publishes: [(message: AMQPMessage, exchange: String, routingKey: String)]
+        _ publishes: [(message: Message, exchange: String, routingKey: String)]
     ) throws(AMQPError) -> [PublishFailure?] {
         var failures = [PublishFailure?](repeating: nil, count: publishes.count)
         let (suspects, _) = try publish(publishes.indices, of: publishes, &failures)
@@ -286,7 +287,7 @@ extension AMQPSession {
     /// - Returns: the messages whose outcome is unknown, and why; then the channel is a new one.
     private func publish(
         _ indices: some Collection<Int>,
-        of publishes: [(message: AMQPMessage, exchange: String, routingKey: String)],
+        of publishes: [(message: Message, exchange: String, routingKey: String)],
         _ failures: inout [PublishFailure?]
     ) throws(AMQPError) -> (open: [Int], cause: AMQPError?) {
         var ledger = ConfirmTracker()

@@ -1,6 +1,7 @@
 import CRabbitMQ
 import EventLoop
 import Glibc
+public import Messages
 
 /// One connection to a broker with one channel, which is used by one thread at a time and blocks it, for bounded time.
 ///
@@ -166,8 +167,9 @@ public final class AMQPSession {
         var writer = makeWriter()
         let names = ["consumer_cancel_notify", "connection.blocked", "basic.nack", "publisher_confirms"]
         var properties = try writer.table([
-            AMQPHeader("connection_name", .string(options.connectionName)), AMQPHeader("product", .string("apus")),
-            AMQPHeader("capabilities", .table(names.map { AMQPHeader($0, .boolean(true)) })),
+            MessageHeader("connection_name", .string(options.connectionName)),
+            MessageHeader("product", .string("apus")),
+            MessageHeader("capabilities", .table(names.map { MessageHeader($0, .boolean(true)) })),
         ])
         stallGuard.arm()
         defer { stallGuard.disarm() }
@@ -312,7 +314,7 @@ public final class AMQPSession {
     /// Publishes a message; returns as soon as it is handed to the kernel.
     ///
     /// - Parameters:
-    ///   - message: its `clusterID` is replaced by the number of the publish.
+    ///   - message: the message; its `cluster-id` will be the number of the publish.
     ///   - exchange: up to 255 bytes; empty for the default exchange.
     ///   - routingKey: up to 255 bytes.
     ///   - isMandatory: whether it shall come back if no queue takes it.
@@ -322,7 +324,7 @@ public final class AMQPSession {
     ///   the connection's end.
     @discardableResult
     public func publish(
-        _ message: borrowing AMQPMessage, exchange: String, routingKey: String, isMandatory: Bool
+        _ message: borrowing Message, exchange: String, routingKey: String, isMandatory: Bool
     ) throws(AMQPError) -> UInt64 {
         let handle = try usableHandle()
         var writer = makeWriter()
@@ -440,7 +442,7 @@ public final class AMQPSession {
         return true
     }
 
-    /// Channel 0: what concerns the whole connection.
+    /// Takes a frame of channel 0, which concerns the whole connection.
     private func takeControl(_ frame: amqp_frame_t, _ batch: inout AMQPBatch) throws(AMQPError) {
         guard Int32(frame.frame_type) == AMQP_FRAME_METHOD else { return }
         let method = frame.payload.method

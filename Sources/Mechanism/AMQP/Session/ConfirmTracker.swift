@@ -56,8 +56,7 @@ public struct ConfirmTracker: Sendable {
     public mutating func take(_ event: AMQPEvent, into outcomes: inout [Outcome]) {
         switch event {
         case .returned(let returned):
-            guard let number = returned.message.properties.clusterID.flatMap({ UInt64($0) }), let slot = slot(number)
-            else { return }
+            guard let number = returned.number, let slot = slot(number) else { return }
             entries[slot]?.returned = "\(returned.text) (\(returned.code))"
         case .confirmed(let number, let isMultiple, let isAccepted):
             confirm(number, isMultiple: isMultiple, isAccepted: isAccepted, into: &outcomes)

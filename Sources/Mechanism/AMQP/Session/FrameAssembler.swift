@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Messages
 
 /// Reassembles the frames of one channel: a method with content comes as a method frame, a header frame and the body
 /// frames.
@@ -26,9 +27,16 @@ struct FrameAssembler {
 
     private var state = State.idle
     private var method = Method.deliver
+    private static let empty = Message(body: [])
     private var delivery = AMQPDelivery(
-        consumerTag: "", number: 0, isRedelivered: false, exchange: "", routingKey: "", message: AMQPMessage(body: []),
+        consumerTag: "", number: 0, isRedelivered: false, exchange: "", routingKey: "", message: empty,
         hasUnreadableHeaders: false)
+    // The parts of the message, whose copies share their contents: it is made when all of them are there.
+    private var properties = MessageProperties()
+    private var headers: [MessageHeader] = []
+    private var body: [UInt8] = []
+    /// The number of the publish that comes back.
+    private var publishNumber: UInt64?
     private var exchanges = StringCache()
     private var routingKeys = StringCache()
     private var contentTypes = StringCache()
@@ -78,10 +86,10 @@ struct FrameAssembler {
         case (.awaitingBody(let remaining), AMQP_FRAME_BODY):
             let fragment = TableReader.buffer(frame.payload.body_fragment)
             guard fragment.count <= remaining else { throw Self.unexpected("a body longer than announced") }
-            if fragment.count == remaining, delivery.message.body.isEmpty {
-                delivery.message.body = Array(fragment)
+            if fragment.count == remaining, body.isEmpty {
+                body = Array(fragment)
             } else {
-                delivery.message.body.append(contentsOf: fragment)
+                body.append(contentsOf: fragment)
             }
             state = .awaitingBody(remainingBytes: remaining - fragment.count)
         default: throw Self.unexpected("a frame of type \(frame.frame_type) out of order")
@@ -93,33 +101,30 @@ struct FrameAssembler {
         let size = frame.payload.properties.body_size
         guard size <= Self.bodyBytesMaximum, let decoded else { throw Self.unexpected("a body of \(size) bytes") }
         readProperties(decoded.assumingMemoryBound(to: amqp_basic_properties_t.self).pointee)
-        delivery.message.body = []
+        body = []
         let frameBytesMaximum = 131_072
-        if size > frameBytesMaximum {
-            delivery.message.body.reserveCapacity(min(Int(size), Self.reservedBytesMaximum))
-        }
+        if size > frameBytesMaximum { body.reserveCapacity(min(Int(size), Self.reservedBytesMaximum)) }
         state = .awaitingBody(remainingBytes: Int(size))
     }
 
     private mutating func finish(_ batch: inout AMQPBatch) {
         state = .idle
         switch method {
-        case .deliver, .get: batch.deliveries.append(delivery)
+        case .deliver, .get:
+            delivery.message = Message(properties: properties, headers: headers, body: body)
+            batch.deliveries.append(delivery)
         case .returned(let code, let text):
-            batch.events.append(
-                .returned(
-                    AMQPReturn(
-                        code: code, text: text, exchange: delivery.exchange, routingKey: delivery.routingKey,
-                        message: delivery.message)))
+            batch.events.append(.returned(AMQPReturn(code: code, text: text, number: publishNumber)))
         }
-        // The body now belongs to the batch alone.
-        delivery.message.body = []
+        // The message now belongs to the batch alone.
+        body = []
+        delivery.message = Self.empty
     }
 
     private mutating func readProperties(_ read: amqp_basic_properties_t) {
         func has(_ flag: Int32) -> Bool { read._flags & amqp_flags_t(bitPattern: flag) != 0 }
         func text(_ flag: Int32, _ bytes: amqp_bytes_t) -> String? { has(flag) ? TableReader.string(bytes) : nil }
-        var properties = AMQPProperties()
+        properties = MessageProperties()
         if has(AMQP_BASIC_CONTENT_TYPE_FLAG) { properties.contentType = contentTypes.string(read.content_type) }
         properties.contentEncoding = text(AMQP_BASIC_CONTENT_ENCODING_FLAG, read.content_encoding)
         properties.deliveryMode = has(AMQP_BASIC_DELIVERY_MODE_FLAG) ? read.delivery_mode : nil
@@ -132,10 +137,9 @@ struct FrameAssembler {
         if has(AMQP_BASIC_TYPE_FLAG) { properties.type = types.string(read.type) }
         properties.userID = text(AMQP_BASIC_USER_ID_FLAG, read.user_id)
         if has(AMQP_BASIC_APP_ID_FLAG) { properties.appID = applications.string(read.app_id) }
-        properties.clusterID = text(AMQP_BASIC_CLUSTER_ID_FLAG, read.cluster_id)
-        delivery.message.properties = properties
-        let (headers, isWhole) = has(AMQP_BASIC_HEADERS_FLAG) ? TableReader.read(read.headers) : ([], true)
-        delivery.message.headers = headers
+        publishNumber = text(AMQP_BASIC_CLUSTER_ID_FLAG, read.cluster_id).flatMap { UInt64($0) }
+        let isWhole: Bool
+        (headers, isWhole) = has(AMQP_BASIC_HEADERS_FLAG) ? TableReader.read(read.headers) : ([], true)
         delivery.hasUnreadableHeaders = !isWhole
     }
 

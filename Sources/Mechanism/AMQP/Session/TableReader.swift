@@ -1,23 +1,24 @@
 import CRabbitMQ
+import Messages
 
 /// Copies what librabbitmq decoded into values of our own; librabbitmq takes its memory back after each frame.
 struct TableReader {
     /// Whether a table or an array lay too deep in others to be read; `void` stands in its place.
     private var hasLeftOut = false
 
-    /// The entries of a table, those at most `AMQPFieldValue.depthMaximum` deep.
-    static func read(_ table: amqp_table_t) -> (headers: [AMQPHeader], isWhole: Bool) {
+    /// The entries of a table, those at most `HeaderValue.depthMaximum` deep.
+    static func read(_ table: amqp_table_t) -> (headers: [MessageHeader], isWhole: Bool) {
         var reader = TableReader()
         let headers = reader.entries(of: table, depth: 1)
         return (headers, !reader.hasLeftOut)
     }
 
-    private mutating func entries(of table: amqp_table_t, depth: Int) -> [AMQPHeader] {
-        var headers: [AMQPHeader] = []
+    private mutating func entries(of table: amqp_table_t, depth: Int) -> [MessageHeader] {
+        var headers: [MessageHeader] = []
         headers.reserveCapacity(Int(table.num_entries))
         for index in 0..<Int(table.num_entries) {
             let entry = table.entries[index]
-            headers.append(AMQPHeader(Self.string(entry.key), value(entry.value, depth: depth)))
+            headers.append(MessageHeader(Self.string(entry.key), value(entry.value, depth: depth)))
         }
         return headers
     }
@@ -30,7 +31,7 @@ struct TableReader {
         UnsafeRawBufferPointer(start: bytes.bytes, count: bytes.bytes == nil ? 0 : bytes.len)
     }
 
-    private mutating func value(_ field: amqp_field_value_t, depth: Int) -> AMQPFieldValue {
+    private mutating func value(_ field: amqp_field_value_t, depth: Int) -> HeaderValue {
         let value = field.value
         switch field.kind {
         case UInt8(ascii: "t"): return .boolean(value.boolean != 0)
@@ -48,10 +49,10 @@ struct TableReader {
         case UInt8(ascii: "T"): return .timestamp(value.u64)
         case UInt8(ascii: "S"): return Self.longString(value.bytes)
         case UInt8(ascii: "x"): return .bytes(Array(Self.buffer(value.bytes)))
-        case UInt8(ascii: "A") where depth < AMQPFieldValue.depthMaximum:
+        case UInt8(ascii: "A") where depth < HeaderValue.depthMaximum:
             return .array(
                 (0..<Int(value.array.num_entries)).map { self.value(value.array.entries[$0], depth: depth + 1) })
-        case UInt8(ascii: "F") where depth < AMQPFieldValue.depthMaximum:
+        case UInt8(ascii: "F") where depth < HeaderValue.depthMaximum:
             return .table(entries(of: value.table, depth: depth + 1))
         case UInt8(ascii: "A"), UInt8(ascii: "F"):
             hasLeftOut = true
@@ -60,7 +61,7 @@ struct TableReader {
         }
     }
 
-    private static func longString(_ bytes: amqp_bytes_t) -> AMQPFieldValue {
+    private static func longString(_ bytes: amqp_bytes_t) -> HeaderValue {
         let buffer = buffer(bytes)
         guard let text = String(validating: buffer, as: UTF8.self) else { return .rawString(Array(buffer)) }
         return .string(text)

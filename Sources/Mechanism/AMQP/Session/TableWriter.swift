@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Messages
 
 /// Encodes values for librabbitmq, in memory that is reused after each call, and counts their bytes on the wire.
 ///
@@ -25,8 +26,8 @@ struct TableWriter {
         return text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }
     }
 
-    /// A table of up to `AMQPFieldValue.depthMaximum` levels.
-    mutating func table(_ headers: [AMQPHeader], depth: Int = 1) throws(AMQPError) -> amqp_table_t {
+    /// A table of up to `HeaderValue.depthMaximum` levels.
+    mutating func table(_ headers: [MessageHeader], depth: Int = 1) throws(AMQPError) -> amqp_table_t {
         encodedBytes += 4
         guard !headers.isEmpty else { return amqp_empty_table }
         try Self.checkDepth(depth)
@@ -39,7 +40,7 @@ struct TableWriter {
         return amqp_table_t(num_entries: Int32(headers.count), entries: entries)
     }
 
-    private mutating func field(_ value: AMQPFieldValue, depth: Int) throws(AMQPError) -> amqp_field_value_t {
+    private mutating func field(_ value: HeaderValue, depth: Int) throws(AMQPError) -> amqp_field_value_t {
         var field = amqp_field_value_t()
         switch value {
         case .boolean(let value): set(&field, "t", bytes: 1) { $0.boolean = value ? 1 : 0 }
@@ -72,7 +73,7 @@ struct TableWriter {
         return field
     }
 
-    private mutating func array(_ values: [AMQPFieldValue], depth: Int) throws(AMQPError) -> amqp_array_t {
+    private mutating func array(_ values: [HeaderValue], depth: Int) throws(AMQPError) -> amqp_array_t {
         encodedBytes += 4
         guard !values.isEmpty else { return amqp_empty_array }
         try Self.checkDepth(depth)
@@ -110,15 +111,15 @@ struct TableWriter {
     }
 
     private static func checkDepth(_ depth: Int) throws(AMQPError) {
-        guard depth <= AMQPFieldValue.depthMaximum else {
+        guard depth <= HeaderValue.depthMaximum else {
             throw AMQPError(
-                .invalid, "headers lie more than \(AMQPFieldValue.depthMaximum) levels deep in each other")
+                .invalid, "headers lie more than \(HeaderValue.depthMaximum) levels deep in each other")
         }
     }
 
     /// The properties and headers of a message, with the number of its publish in `cluster-id`.
     mutating func properties(
-        _ message: borrowing AMQPMessage, number: UInt64
+        _ message: borrowing Message, number: UInt64
     ) throws(AMQPError) -> amqp_basic_properties_t {
         var written = amqp_basic_properties_t()
         var flags: Int32 = AMQP_BASIC_CLUSTER_ID_FLAG
@@ -170,7 +171,7 @@ struct TableWriter {
     }
 
     private func setNumbers(
-        _ written: inout amqp_basic_properties_t, _ flags: inout Int32, _ read: AMQPProperties
+        _ written: inout amqp_basic_properties_t, _ flags: inout Int32, _ read: MessageProperties
     ) {
         if let value = read.deliveryMode {
             written.delivery_mode = value

@@ -179,7 +179,7 @@ public final class HTTPMultiClient {
     }
 
     private func ended(_ transfer: PostTransfer, _ code: CURLcode) {
-        // What was reported before may have closed the client.
+        // The report of an earlier transfer may have closed the client.
         guard transfer.handle != nil else { return }
         end(transfer, transfer.outcome(code))
     }

@@ -1,6 +1,6 @@
 /// Where requests go: a destination and a path, read from a URL.
 public struct PostAddress: Sendable {
-    /// What a URL has to look like, for messages.
+    /// The expected form of a URL, for messages.
     public static let expected = "http://HOST:PORT/PATH or https://HOST:PORT/PATH, without a user and without blanks"
 
     /// The host, the port, and whether TLS is used.

@@ -82,7 +82,7 @@ final class PostTransfer {
     /// The outcome, when libcurl has ended the transfer.
     func outcome(_ code: CURLcode) -> PostOutcome {
         if isProbe, code == CURLE_OK { return .answered(PostAnswer()) }
-        // What has arrived counts, however the rest of the body fared.
+        // An answer whose head has arrived counts, however the rest of the body fared.
         if var answer = reader.finalAnswer {
             answer.isOnNewConnection = handle.map { ccurl_connection_count($0) > 0 } ?? false
             return .answered(answer)

@@ -65,7 +65,7 @@ public struct AcceptHeader: Hashable, Sendable {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2, !pair[0].isEmpty else { return nil }
             let name = pair[0].lowercased()
-            // What follows the weight are extensions, which RFC 9110 has abolished.
+            // The parameters after the weight are extensions, which RFC 9110 has abolished.
             if name == "q" {
                 guard let weight = weight(pair[1]) else { return nil }
                 range.weightThousandths = weight

@@ -32,7 +32,7 @@ public struct RequestBudget: Sendable {
     /// Takes a token.
     ///
     /// - Parameters:
-    ///   - key: whose bucket.
+    ///   - key: the credential that the bucket belongs to.
     ///   - nowNanoseconds: the monotonic time.
     /// - Returns: nil if there was one, else in how many whole seconds, at least one, there will be.
     public mutating func take(_ key: String, nowNanoseconds: UInt64) -> Int? {

@@ -55,7 +55,7 @@ public struct TraceContext: Hashable, Sendable {
     public let spanID: SpanID
     /// The flags.
     public var flags: Flags
-    /// What vendors have added; nil for nothing.
+    /// The additions of vendors; nil for none.
     public var state: TraceState?
 
     /// Whether the caller may have recorded its span.

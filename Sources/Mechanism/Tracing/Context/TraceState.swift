@@ -1,8 +1,8 @@
-/// What vendors have added to a trace's context: a list of `key=value`, handed on as it came.
+/// The additions of vendors to a trace's context: a list of `key=value`, handed on as it came.
 ///
 /// Source: W3C Trace Context section 3.3, with the keys of Level 2, which take in those of Level 1.
 public struct TraceState: Hashable, Sendable {
-    /// The most bytes that are handed on: what the standard asks for at least.
+    /// The most bytes that are handed on; the standard asks for at least as many.
     public static let bytesMaximum = 512
     private static let membersMaximum = 32
     private static let keyBytesMaximum = 256

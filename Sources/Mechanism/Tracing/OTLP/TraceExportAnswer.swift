@@ -1,6 +1,6 @@
 internal import Essentials
 
-/// What a collector answered to an export.
+/// The answer of a collector to an export.
 ///
 /// Sources: `trace_service.proto` of opentelemetry-proto, and "OTLP/HTTP Response" of its specification.
 public enum TraceExportAnswer: Hashable, Sendable {

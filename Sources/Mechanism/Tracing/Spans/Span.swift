@@ -34,7 +34,7 @@ public struct Span: Hashable, Sendable {
     public var isParentRemote: Bool
     /// Its kind.
     public var kind: Kind
-    /// What was done: one of few texts, without identifiers.
+    /// The name of the operation: one of few texts, without identifiers.
     public var name: String
     /// When it began, in nanoseconds since 1970.
     public var startNanoseconds: UInt64

@@ -1,6 +1,7 @@
 import EventLoop
 import Notifications
-import PushCore
+import RegistryCore
+import StructuredLogging
 
 /// Sends pushes to clients that fetch their notifications: one route for each app.
 ///

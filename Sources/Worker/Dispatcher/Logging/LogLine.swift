@@ -1,10 +1,10 @@
 import Essentials
 import JSON
-import Notifications
+import StructuredLogging
 
 /// One log entry on its way to becoming a line.
 struct LogLine {
-    /// The longest line in bytes, its end included: what Linux writes to a pipe in one piece (PIPE_BUF).
+    /// The longest line in bytes, its end included; Linux writes as much to a pipe in one piece (PIPE_BUF).
     static let sizeBytesMaximum = 4_096
     /// The most bytes of the parts beside the fields.
     private static let reservedBytes = 256

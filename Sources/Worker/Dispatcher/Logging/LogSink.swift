@@ -1,7 +1,8 @@
 import EventLoop
 import Glibc
-public import Notifications
+public import StructuredLogging
 import Synchronization
+public import WorkerConfiguration
 
 /// Writes log entries as lines on standard error: one JSON object each, or text for people.
 ///

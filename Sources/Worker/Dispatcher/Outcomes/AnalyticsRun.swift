@@ -2,10 +2,12 @@ public import AdminServer
 public import ChangeQueue
 import EventLoop
 public import Metrics
-public import Notifications
-import PushCore
+import Notifications
+import RegistryCore
+public import StructuredLogging
+public import WorkerConfiguration
 
-/// What counts campaigns, in a process of its own.
+/// The host that counts campaigns, in a process of its own.
 public typealias AnalyticsHost = OutcomeHost<AnalyticsRun>
 
 /// The counter of one configuration.

@@ -1,8 +1,9 @@
+import ChangeEvents
 import ChangeQueue
 import EventLoop
 import Metrics
-import Notifications
-import PushCore
+import RegistryCore
+import StructuredLogging
 import Synchronization
 
 /// The ports of a registry that counts campaigns.
@@ -74,7 +75,7 @@ final class CampaignCounter: DeliveryHandler {
     }
 }
 
-/// What keeps outcomes from being counted, for readiness.
+/// The problems that keep outcomes from being counted, for readiness.
 final class CampaignHealth: Sendable {
     /// Why nothing is consumed.
     let consumption = Mutex<String?>("not connected yet")

@@ -1,8 +1,10 @@
+import Backoffice
+import ChangeEvents
 import Essentials
 import EventLoop
 import Metrics
-import Notifications
-import PushCore
+import RegistryCore
+import StructuredLogging
 import Synchronization
 
 /// The part of the counter that lives on the loop of the registry.
@@ -10,7 +12,7 @@ import Synchronization
 /// Outcomes that come while the registry is busy are counted together, in one transaction. SQLite has one writer at a
 /// time, so transactions are small, and after each the registry is left to others for as long as it took.
 final class CampaignCounterCore {
-    /// What keeps the registry busy, or fails.
+    /// The kinds of work at the registry, each of which may fail by itself.
     private enum Work { case counting, forgetting }
 
     /// As many as one outcome may tell of.
@@ -74,7 +76,7 @@ final class CampaignCounterCore {
 
     private func countSoon(afterNanoseconds delay: UInt64) {
         guard countTimer == nil, !waiting.isEmpty else { return }
-        // What arrives before the timer is due is counted along.
+        // Outcomes that arrive before the timer is due are counted along.
         countTimer = loop.schedule(afterNanoseconds: max(delay, restNanoseconds)) { [weak self] in
             self?.countTimer = nil
             self?.count()

@@ -1,8 +1,9 @@
 public import AdminServer
 public import ChangeQueue
 public import Metrics
-public import Notifications
+public import StructuredLogging
 import Synchronization
+public import WorkerConfiguration
 
 /// The parts of one configuration that consume outcomes; a reload replaces them.
 public protocol OutcomeRun: Sendable {
@@ -31,7 +32,7 @@ public protocol OutcomeRun: Sendable {
     /// Begins to consume, and says in the log what.
     func start()
 
-    /// Finishes what was begun; what is not finished goes back to its queue.
+    /// Finishes the work under way; unfinished deliveries go back to their queue.
     ///
     /// - Returns: whether all of it was finished in time.
     func stop() async -> Bool

@@ -2,16 +2,13 @@ public import AdminServer
 public import ChangeQueue
 import HTTPClient
 public import Metrics
-public import Notifications
-import PushCore
+public import StructuredLogging
 import Webhooks
-
-/// What posts outcomes to the backends of apps, in a process of its own.
-public typealias WebhookHost = OutcomeHost<WebhookRun>
+public import WorkerConfiguration
 
 /// The consumers and the service of one configuration.
 public final class WebhookRun: OutcomeRun {
-    /// What a process holds of an app's queue for each request that may be under way: one more is at hand when it ends.
+    /// The deliveries to prefetch for each request that may be under way: one more is at hand when the request ends.
     private static let prefetchForRequest = 2
 
     private let configuration: Configuration

@@ -1,9 +1,13 @@
+public import Backoffice
+import ChangeEvents
 public import ChangeQueue
 import EventLoop
+import Messages
 import Metrics
 import Notifications
 public import OperatorPage
-public import PushCore
+public import RegistryCore
+import StructuredLogging
 import Synchronization
 
 /// RabbitMQ for the operator's page, by the adapter that workers and commands use.

@@ -1,6 +1,6 @@
+import DispatchCore
 import Metrics
 import Notifications
-import PushCore
 
 /// The instruments that say which app is in trouble, and in which.
 final class AppHealthMetrics {

@@ -1,7 +1,9 @@
+import ChangeEvents
+public import DispatchCore
 public import EventLoop
 public import Metrics
-public import Notifications
-public import PushCore
+import Notifications
+public import StructuredLogging
 
 /// A running pipeline, as the rest of the program sees it: start it, ask how it is, drain it.
 public final class Dispatch: Sendable {

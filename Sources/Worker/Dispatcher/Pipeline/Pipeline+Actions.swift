@@ -1,8 +1,11 @@
+import ChangeEvents
+import DispatchCore
 import Essentials
 import EventLoop
 import Metrics
 import Notifications
-import PushCore
+import RegistryCore
+import StructuredLogging
 
 extension Pipeline {
     /// Performs the machine's actions of this tick.

@@ -1,6 +1,9 @@
+import ChangeEvents
+import DispatchCore
+import Messages
 import Metrics
 import Notifications
-import PushCore
+import StructuredLogging
 import Tracing
 
 /// The log of single events and their outcomes.

@@ -1,6 +1,7 @@
+import DispatchCore
 import Metrics
-import Notifications
-import PushCore
+import RegistryCore
+import StructuredLogging
 
 /// The log and the metrics of large fan-outs.
 extension Pipeline {

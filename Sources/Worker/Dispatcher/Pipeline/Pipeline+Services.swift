@@ -1,12 +1,13 @@
+import DispatchCore
 import Metrics
 import Notifications
-import PushCore
+import StructuredLogging
 
 /// The log, the readiness and the words about push services that serve an app badly.
 extension Pipeline {
     /// How many problems the reason for a degraded readiness names.
     private static let problemsNamedMaximum = 5
-    /// What is said of a push service in the readiness, where nothing that changes by the second belongs.
+    /// The words of the readiness about a push service, which contain nothing that changes by the second.
     private static let words: [(troubles: AppHealth.Troubles, words: String)] = [
         (.silent, "answers no push"), (.retried, "fails most pushes, which are retried"),
         (.deadTokens, "calls unusually many tokens dead"), (.slow, "hardly lets any push end"),

@@ -1,8 +1,11 @@
+public import ChangeEvents
+import DispatchCore
 public import Essentials
 import EventLoop
 import Metrics
 public import Notifications
-public import PushCore
+import RegistryCore
+import StructuredLogging
 public import Tracing
 
 /// Executes the decisions of a `PipelineMachine`: it brings events and time to the machine, and its actions to the

@@ -1,5 +1,5 @@
+import ChangeEvents
 import Metrics
-import PushCore
 import Synchronization
 
 /// The reasons why a worker is not ready, in words; the pipeline writes them, the admin server's thread reads them.

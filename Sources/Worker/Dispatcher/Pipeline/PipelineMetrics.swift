@@ -1,12 +1,13 @@
+import ChangeEvents
+import DispatchCore
 import Essentials
 import Metrics
 import Notifications
-import PushCore
 import Tracing
 
 /// The instruments of the pipeline; made at start.
 ///
-/// What an app has of its own shows as 0 before its first push only where its first number must not be missed.
+/// An app's instruments appear with their first value. Those whose first value must not be missed appear as 0 at once.
 final class PipelineMetrics {
     enum EventOutcome: String, CaseIterable {
         case dispatched

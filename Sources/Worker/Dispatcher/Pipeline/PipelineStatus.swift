@@ -1,6 +1,7 @@
+import Backoffice
+import DispatchCore
 import Metrics
 import Notifications
-import PushCore
 
 /// How a pipeline is doing at a moment, for the report of its worker.
 struct PipelineStatus: Sendable {
@@ -35,7 +36,7 @@ extension Pipeline {
             lagBoundsSeconds: metrics.lag.boundsSeconds, lagCounts: metrics.lag.bucketCounts)
     }
 
-    /// What is wrong with an app at one push service, in the words of the log.
+    /// The problems of an app at one push service, in the words of the log.
     private func problems(of route: AppRoute, _ health: AppHealth) -> [String] {
         let service = route.service.title
         var problems: [String] = []
@@ -52,7 +53,7 @@ extension Pipeline {
         return problems + serviceProblems(of: route, health)
     }
 
-    /// Whose credentials are refused, by environment; origins of browsers are counted.
+    /// The refusals of credentials, by environment; origins of browsers are counted.
     private static func refusals(of route: AppRoute, _ health: AppHealth) -> [String] {
         let scopes = health.refusedScopes(app: route.index)
         if scopes.isEmpty { return [] }

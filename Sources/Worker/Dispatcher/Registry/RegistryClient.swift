@@ -1,7 +1,8 @@
+public import DispatchCore
 public import EventLoop
 public import Metrics
-public import Notifications
-public import PushCore
+import RegistryCore
+public import StructuredLogging
 
 /// Queries a registry on a loop of its own, so that nothing else waits for the answer.
 ///

@@ -1,5 +1,7 @@
+import ChangeEvents
+import DispatchCore
 import Notifications
-import PushCore
+import RegistryCore
 
 /// From devices to the tokens that a push of this type goes to.
 ///

@@ -1,7 +1,8 @@
+import DispatchCore
 import Notifications
-import PushCore
+import RegistryCore
 
-/// Whose devices were found, for backends that want to hear it.
+/// The owners of found devices, for backends that want to receive them.
 extension RegistryResponder {
     /// Names the owners of the devices of those questions that ask for it, with one look-up.
     ///

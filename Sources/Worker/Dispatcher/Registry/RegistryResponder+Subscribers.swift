@@ -1,7 +1,9 @@
+import ChangeEvents
+import DispatchCore
 import Essentials
 import Metrics
 import Notifications
-import PushCore
+import RegistryCore
 
 /// Resolves the change of a record to the devices of its subscribers.
 extension RegistryResponder {

@@ -1,6 +1,9 @@
+import ChangeEvents
+public import DispatchCore
 import Essentials
-public import Notifications
-public import PushCore
+import Notifications
+public import RegistryCore
+public import StructuredLogging
 
 /// A registry with all ports that a pipeline needs.
 public typealias PipelineRegistry = FanOutRegistry & PauseRegistry & Registry & SubscriptionRegistry

@@ -1,5 +1,7 @@
+import ChangeEvents
+import DispatchCore
 import PredicateIndex
-import PushCore
+import RegistryCore
 
 /// Keeps the index of subscriptions in step with the registry, and asks it which subscriptions match a change.
 ///

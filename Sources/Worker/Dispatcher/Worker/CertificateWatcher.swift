@@ -1,6 +1,7 @@
 import EventLoop
-import Notifications
 import RegistryAPI
+import StructuredLogging
+import WorkerConfiguration
 
 /// Reloads the certificate of the registry's API when its files change.
 ///

@@ -1,7 +1,8 @@
 public import ADMTransport
 import Metrics
-import Notifications
 public import ServiceClient
+import StructuredLogging
+public import WorkerConfiguration
 
 /// The routes to ADM, and what authenticates them.
 struct ADMRoutes {

@@ -2,12 +2,14 @@ public import APNsTransport
 public import ChangeQueue
 import ConnectionPool
 import Crypto
+import DispatchCore
 import EventLoop
 import Glibc
-import Notifications
-import PushCore
 import RegistryAPI
+import RegistryCore
 public import ServiceClient
+import StructuredLogging
+public import WorkerConfiguration
 
 extension Configuration {
     /// Where the broker is, for one of the things that this process does with it.

@@ -1,8 +1,9 @@
 import ConnectionPool
 public import FCMTransport
 import Metrics
-import Notifications
 public import ServiceClient
+import StructuredLogging
+public import WorkerConfiguration
 
 /// The routes to FCM, and what authenticates them.
 struct FCMRoutes {
@@ -90,7 +91,7 @@ extension Configuration.FCM {
         limits.connectionsMaximum = connectionsMaximum
         limits.deadlineNanoseconds = deadlineNanoseconds
         limits.pushesPerMinuteMaximum = messagesPerMinute
-        // What would wait past its deadline waits better in RabbitMQ.
+        // A push that would wait past its deadline waits better in RabbitMQ.
         let inHalfADeadline = Double(messagesPerMinute) / 60 * Double(deadlineNanoseconds) / 2_000_000_000
         limits.outstandingMaximum = max(1, min(limits.outstandingMaximum, Int(min(inHalfADeadline, 1e9))))
         return try FCMRoute(

@@ -1,6 +1,7 @@
 import ChangeQueue
+public import DispatchCore
 import Notifications
-public import PushCore
+public import WorkerConfiguration
 
 extension Configuration {
     /// The pipeline's settings: apps with their routes, the retry ladder, the queues.

@@ -1,7 +1,8 @@
-import Notifications
 import PostgresRegistry
-import PushCore
+import RegistryCore
 import SQLiteRegistry
+import StructuredLogging
+import WorkerConfiguration
 
 extension Configuration {
     /// Makes the registry if there is none, and says in the log what an operator should know of it.

@@ -1,7 +1,8 @@
 import Metrics
-import Notifications
-import PushCore
 import RegistryAPI
+import RegistryCore
+import StructuredLogging
+import WorkerConfiguration
 
 extension Configuration {
     /// Serves the registry over HTTP, with connections of its own to the store.

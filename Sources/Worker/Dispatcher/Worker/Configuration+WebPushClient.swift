@@ -3,6 +3,7 @@ import Crypto
 public import Notifications
 public import ServiceClient
 public import WebPushTransport
+public import WorkerConfiguration
 
 extension Configuration {
     /// The client for browsers: one route for each app that pushes to them, and one source of tokens for each key.

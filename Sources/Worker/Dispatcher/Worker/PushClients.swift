@@ -4,9 +4,10 @@ import EventLoop
 import FCMTransport
 import Metrics
 import Notifications
-import PushCore
 import ServiceClient
+import StructuredLogging
 import WebPushTransport
+import WorkerConfiguration
 
 /// The clients of the push services that the apps use, joined to one transport.
 struct PushClients: Sendable {

@@ -1,9 +1,9 @@
 public import AdminServer
 public import Metrics
-public import Notifications
-import PushCore
 import RegistryAPI
+public import StructuredLogging
 import Synchronization
+public import WorkerConfiguration
 
 /// The registry's API of a process without a worker; a reload replaces its server.
 public final class RegistryHost: Sendable {

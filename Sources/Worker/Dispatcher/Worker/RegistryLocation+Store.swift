@@ -1,6 +1,8 @@
+public import Backoffice
 import PostgresRegistry
-public import PushCore
+public import RegistryCore
 import SQLiteRegistry
+public import WorkerConfiguration
 
 /// All ports of a registry.
 public typealias RegistryStore = AuditRegistry & CampaignRegistry & CourierRegistry & FanOutRegistry & QuotaRegistry
@@ -84,7 +86,7 @@ extension Configuration.RegistryLocation {
         switch self {
         case .sqlite(let path):
             let registry = try SQLiteRegistry.open(path: path, mode: mode)
-            // Not before: who makes the tables is waited for.
+            // Not before, because opening waits for a process that makes the tables.
             if let lockMilliseconds { registry.setBusyTimeout(milliseconds: lockMilliseconds) }
             registry.quotas = quotas
             return sqlite(registry)

@@ -1,8 +1,8 @@
 import AdminServer
 import Metrics
-import Notifications
-import PushCore
 import RegistryAPI
+import StructuredLogging
+import WorkerConfiguration
 
 /// The registry's API as a process serves it: the server, and what watches its certificate.
 final class RegistryService: Sendable {
@@ -37,7 +37,7 @@ final class RegistryService: Sendable {
     ///
     /// Errors only degrade the process: a router would send its requests to the others, which have the same registry.
     ///
-    /// - Parameter name: what the first check is called; the other has `-requests` after it.
+    /// - Parameter name: the name of the first check; the other has `-requests` after it.
     /// - Returns: both.
     func readinessChecks(_ name: String) -> [HealthCheck] {
         [

@@ -1,9 +1,10 @@
 import EventLoop
 import Metrics
-import Notifications
+import StructuredLogging
+import WorkerConfiguration
 
-/// What every reload does: it reads the configuration, compares it with the running one, has it applied, and says in
-/// log and metrics how that ended.
+/// Reloads a configuration: reads it, compares it with the running one, has it applied, and reports the result in log
+/// and metrics.
 struct Reloader: Sendable {
     private let logger: Logger
     private let isSuccessful: Gauge

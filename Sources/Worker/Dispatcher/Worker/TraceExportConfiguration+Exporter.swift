@@ -1,4 +1,4 @@
-import Notifications
+import StructuredLogging
 import TraceExport
 import Tracing
 
@@ -15,7 +15,7 @@ extension TraceExportConfiguration {
     func exporter(
         identifier: String, version: String, metrics: TraceExportMetrics, logger: Logger
     ) throws(WorkerError) -> TraceExporter {
-        // By the conventions for resources; what the variables name counts more.
+        // By the conventions for resources; attributes from the variables take precedence.
         let own = [
             SpanAttribute("service.name", "apus"), SpanAttribute("service.version", version),
             SpanAttribute("service.instance.id", identifier), SpanAttribute("telemetry.sdk.name", "apus"),

@@ -1,5 +1,6 @@
+import DispatchCore
 import Notifications
-import PushCore
+import WorkerConfiguration
 
 /// The numbers of the transport's routes: those of each push service follow each other, in the order of the apps.
 ///

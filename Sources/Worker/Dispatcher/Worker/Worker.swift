@@ -1,11 +1,15 @@
 import APNsTransport
 import AdminServer
+import Backoffice
 import ChangeQueue
+import DispatchCore
 import EventLoop
 import Metrics
 import Notifications
-import PushCore
+import RegistryCore
 import ServiceClient
+import StructuredLogging
+import WorkerConfiguration
 
 /// All parts of a worker, built from one configuration and joined.
 ///
@@ -44,7 +48,7 @@ final class Worker: Sendable {
         let metrics = metrics.makePart()
         self.metrics = metrics
         do {
-            // What a wrong configuration makes fail comes first, so that a refused reload leaves no thread behind.
+            // Steps that fail with a wrong configuration come first, so that a refused reload leaves no thread behind.
             let broker = try configuration.broker(purpose: "worker")
             let apns = try configuration.apnsClient()
             try configuration.requireServiceAccounts()

@@ -1,7 +1,7 @@
 import APNsTransport
 import ChangeQueue
-import PushCore
 import RegistryAPI
+import RegistryCore
 import ServiceClient
 
 /// Why a worker could not start, and what to do.
@@ -52,7 +52,7 @@ extension WorkerError {
         }
     }
 
-    /// What a supervisor should do about a failure of the registry.
+    /// The kind of a failure of the registry, which tells a supervisor whether to start the worker again.
     ///
     /// Rights may be granted, a disk may become writable, and tables may be restored, without a word to the worker.
     private static func code(_ code: RegistryError.Code) -> Code {

@@ -1,11 +1,11 @@
 public import AdminServer
 import ChangeQueue
 public import Metrics
-public import Notifications
-import PushCore
 import RegistryAPI
+public import StructuredLogging
 import Synchronization
 public import TraceExport
+public import WorkerConfiguration
 
 /// The worker of a process, and the registry's API if the process serves it; a reload replaces both.
 ///

@@ -1,7 +1,7 @@
 import APNsSimulator
 import Crypto
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

@@ -47,7 +47,7 @@ struct CompletionCommandTests {
         #expect(end.map { $0.split(separator: "\t").first.map(String.init) } == [expected])
     }
 
-    /// What the script hands to zsh's own functions, which need a terminal.
+    /// The script's arguments for zsh's own functions, which need a terminal.
     @Test("zsh is told the commands that may follow, and the options of the command")
     func completesInZsh() async throws {
         try await writeScript("zsh")

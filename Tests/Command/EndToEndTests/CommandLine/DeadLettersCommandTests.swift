@@ -1,11 +1,15 @@
+import ChangeEvents
 import ChangeQueue
 import Glibc
 import JSON
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
+import StructuredLogging
 import Testing
 
 @Suite("apus dead-letters")
@@ -31,12 +35,12 @@ struct DeadLettersCommandTests {
                 message.properties.appID = "/test\u{1B}]0;x\u{7}"
                 message.properties.contentType = "text/\u{9B}31m"
                 message.headers = [
-                    MessageHeader(name: "mine\u{202E}", value: .int64(7)),
+                    MessageHeader("mine\u{202E}", .int64(7)),
                     MessageHeader(
-                        name: RetryHeader.reason, value: .string(index == 1 ? "unknown-app" : "invalid-json")),
-                    MessageHeader(name: RetryHeader.detail, value: .string("because of \(index)")),
-                    MessageHeader(name: RetryHeader.attempt, value: .int64(3)),
-                    MessageHeader(name: RetryHeader.app, value: .string(index % 2 == 0 ? "chat" : "mail")),
+                        RetryHeader.reason, .string(index == 1 ? "unknown-app" : "invalid-json")),
+                    MessageHeader(RetryHeader.detail, .string("because of \(index)")),
+                    MessageHeader(RetryHeader.attempt, .int64(3)),
+                    MessageHeader(RetryHeader.app, .string(index % 2 == 0 ? "chat" : "mail")),
                 ]
                 return OutgoingMessage(
                     identifier: UInt64(index), exchange: "", routingKey: configuration.names.deadLetter,

@@ -2,7 +2,7 @@ import Foundation
 import PushTestKit
 import Testing
 
-/// What deploy/bin/check-kubernetes demands of the rendered objects, as far as the files themselves tell it.
+/// The demands of deploy/bin/check-kubernetes on rendered objects, as far as the files themselves tell.
 @Suite("The manifests of Kubernetes and the services of compose")
 struct DeploymentFileTests {
     private static let deploy = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

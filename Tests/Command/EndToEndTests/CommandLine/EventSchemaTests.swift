@@ -1,7 +1,8 @@
 import ApusPublisher
+import ChangeEvents
 import Foundation
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
 import Testing
 
@@ -43,7 +44,7 @@ struct EventSchemaTests {
         }
     }
 
-    /// What the validator says of each; empty for a valid one.
+    /// Returns the validator's verdict on each case; empty for a valid one.
     private static func verdicts(_ cases: [Case]) async throws -> [String] {
         let script = root.appending(path: "Tests/Command/EndToEndTests/Scripts/validate_events.py").path
         let result = try await CommandRunner.run(

@@ -1,9 +1,12 @@
+import ChangeEvents
 import ChangeQueue
+import DispatchCore
 import Foundation
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import StructuredLogging
 import Testing
 
 @Suite("The examples of publishers", .timeLimit(.minutes(5)))
@@ -44,6 +47,8 @@ struct PublisherExampleTests {
             let jars = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar"
             return ["/usr/bin/java", "-cp", jars, source] + operands
         case "mjs": return ["/usr/bin/node", source, managementURL] + operands.dropFirst()
+        case "php": return ["/usr/bin/php", source] + operands
+        case "rb": return ["/usr/bin/ruby", source] + operands
         case "sh": return ["/bin/sh", source] + operands
         default: return nil
         }
@@ -75,7 +80,8 @@ struct PublisherExampleTests {
         let examples = try FileManager.default.contentsOfDirectory(atPath: Self.sources).sorted()
         #expect(
             examples == [
-                "Publish.java", "publish.go", "publish.mjs", "publish.py", "publish.sh", "publish_cloudevents.py",
+                "Publish.java", "publish.go", "publish.mjs", "publish.php", "publish.py", "publish.rb", "publish.sh",
+                "publish_cloudevents.py",
             ])
         let document = try String(contentsOf: Self.root.appending(path: "deploy/publishing.md"), encoding: .utf8)
         for example in examples { #expect(document.contains("](examples/publishers/\(example))"), "\(example)") }

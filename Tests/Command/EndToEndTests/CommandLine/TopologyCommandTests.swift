@@ -1,9 +1,12 @@
+import ChangeEvents
 import ChangeQueue
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
+import StructuredLogging
 import Testing
 
 @Suite("apus topology")

@@ -1,7 +1,8 @@
 import JSON
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

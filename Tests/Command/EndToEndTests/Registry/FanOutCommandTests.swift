@@ -1,6 +1,7 @@
+import ChangeEvents
 import JSON
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

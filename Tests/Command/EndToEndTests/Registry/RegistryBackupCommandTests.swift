@@ -1,6 +1,7 @@
 import Foundation
-import PushCore
 import PushTestKit
+import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

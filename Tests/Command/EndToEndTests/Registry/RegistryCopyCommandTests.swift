@@ -1,5 +1,8 @@
-import PushCore
+import ChangeEvents
+import Messages
 import PushTestKit
+import RegistryCore
+import RegistrySQL
 import Testing
 
 @testable import SQLiteRegistry
@@ -46,7 +49,7 @@ struct RegistryCopyCommandTests {
         let letters = (10..<22).map { number in
             var message = Message(body: [])
             let name = number > 10 ? "7:device" : "device"
-            message.headers = [MessageHeader(name: RetryHeader.devices, value: .array([.string(name)]))]
+            message.headers = [MessageHeader(RetryHeader.devices, .array([.string(name)]))]
             return DeadLetter(
                 summary: DeadLetterSummary(
                     identifier: String(repeating: "\(number)", count: 16), reason: "test", deadLetteredMilliseconds: 1,

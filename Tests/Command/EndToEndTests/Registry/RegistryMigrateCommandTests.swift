@@ -1,5 +1,6 @@
-import PushCore
 import PushTestKit
+import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

@@ -3,7 +3,7 @@ import Glibc
 import PushTestKit
 import Testing
 
-/// Who may use the files of a registry that a command makes.
+/// Tests of the permissions of registry files that a command makes.
 struct RegistryModeTests {
     private let folder: TemporaryFolder
 

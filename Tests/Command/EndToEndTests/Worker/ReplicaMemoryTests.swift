@@ -3,7 +3,7 @@ import JSON
 import PushTestKit
 import Testing
 
-/// What holds for several workers together, as the architecture states it.
+/// The limits of several workers together, as the architecture states them.
 @Suite("What replicas do not know of each other")
 struct ReplicaMemoryTests {
     @Test("A throttled device is tried as often by three workers as by one, and given up after as many attempts")

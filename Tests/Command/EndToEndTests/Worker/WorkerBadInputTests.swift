@@ -1,6 +1,7 @@
 import APNsSimulator
+import ChangeEvents
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
 import SQLiteRegistry
 import Testing
@@ -175,7 +176,7 @@ struct WorkerBadInputTests {
             try await worker.wait(
                 for: "apus_pushes_total", #"outcome="accepted""#, toReach: range.upperBound)
         }
-        // What stays for good is there after the first of them; 20 more that are kept would be 80 MiB.
+        // Memory that stays for good is there after the first of them; 20 more that are kept would be 80 MiB.
         let padding = String(repeating: "1,", count: 2_090_000)
         try await pass(0..<10, padding)
         let before = try await worker.metric("process_resident_memory_bytes")
@@ -186,21 +187,21 @@ struct WorkerBadInputTests {
         try await fixture.stop()
     }
 
-    private static let inner = MessageHeader(name: "inner", value: .array([.int32(1), .string("two"), .array([])]))
+    private static let inner = MessageHeader("inner", .array([.int32(1), .string("two"), .array([])]))
 
     private static let headers: [MessageHeader] = [
-        MessageHeader(name: "boolean", value: .boolean(true)), MessageHeader(name: "int8", value: .int8(-128)),
-        MessageHeader(name: "uint8", value: .uint8(255)), MessageHeader(name: "int16", value: .int16(.min)),
-        MessageHeader(name: "uint16", value: .uint16(.max)), MessageHeader(name: "int32", value: .int32(.min)),
-        MessageHeader(name: "uint32", value: .uint32(.max)), MessageHeader(name: "int64", value: .int64(.min)),
-        MessageHeader(name: "float32", value: .float32(1.5)), MessageHeader(name: "float64", value: .float64(-2.25)),
-        MessageHeader(name: "decimal", value: .decimal(scale: 2, value: 314)),
-        MessageHeader(name: "timestamp", value: .timestamp(1_700_000_000)),
-        MessageHeader(name: "string", value: .string("gr\u{FC}n")),
-        MessageHeader(name: "raw", value: .rawString([0xFF, 0, 0xC3])),
-        MessageHeader(name: "bytes", value: .bytes([0, 1, 255])), MessageHeader(name: "void", value: .void),
-        MessageHeader(name: "array", value: .array([.int32(1), .string("two"), .array([])])),
-        MessageHeader(name: "table", value: .table([inner])),
+        MessageHeader("boolean", .boolean(true)), MessageHeader("int8", .int8(-128)),
+        MessageHeader("uint8", .uint8(255)), MessageHeader("int16", .int16(.min)),
+        MessageHeader("uint16", .uint16(.max)), MessageHeader("int32", .int32(.min)),
+        MessageHeader("uint32", .uint32(.max)), MessageHeader("int64", .int64(.min)),
+        MessageHeader("float32", .float32(1.5)), MessageHeader("float64", .float64(-2.25)),
+        MessageHeader("decimal", .decimal(scale: 2, value: 314)),
+        MessageHeader("timestamp", .timestamp(1_700_000_000)),
+        MessageHeader("string", .string("gr\u{FC}n")),
+        MessageHeader("raw", .rawString([0xFF, 0, 0xC3])),
+        MessageHeader("bytes", .bytes([0, 1, 255])), MessageHeader("void", .void),
+        MessageHeader("array", .array([.int32(1), .string("two"), .array([])])),
+        MessageHeader("table", .table([inner])),
     ]
 
     @Test("An event with headers of every type is pushed, and carries them intact up the retry ladder")
@@ -216,7 +217,7 @@ struct WorkerBadInputTests {
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
         var message = TestEvents.message(WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1))
-        message.headers = Self.headers + [MessageHeader(name: "uint64", value: .uint64(7))]
+        message.headers = Self.headers + [MessageHeader("uint64", .uint64(7))]
         try await fixture.publish([message])
         #expect(try await fixture.accepted(reachingDevices: 1).map(\.deviceToken) == [TestDevices.token(1)])
         // Its first retry has been through the ladder, the broker's dead-lettering and the worker; this is the second.
@@ -224,7 +225,7 @@ struct WorkerBadInputTests {
         // RabbitMQ sorts the headers of what it dead-letters, counts how often it has delivered it, and has no type
         // for unsigned numbers of 64 bits: it hands them on as signed ones.
         let own = requeued.headers.filter { !$0.name.hasPrefix(RetryHeader.prefix) && $0.name != "x-delivery-count" }
-        let signed = MessageHeader(name: "uint64", value: .int64(7))
+        let signed = MessageHeader("uint64", .int64(7))
         #expect(own == (Self.headers + [signed]).sorted { $0.name < $1.name })
         #expect(requeued.header(RetryHeader.attempt) == .int64(2))
         #expect(requeued.body == message.body)

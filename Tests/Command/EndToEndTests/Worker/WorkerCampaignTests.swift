@@ -2,8 +2,8 @@ import APNsSimulator
 import Foundation
 import JSON
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

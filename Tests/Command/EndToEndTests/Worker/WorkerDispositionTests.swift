@@ -1,8 +1,9 @@
 import APNsSimulator
 import Crypto
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import PushCore
+import Messages
 import PushTestKit
 import Testing
 

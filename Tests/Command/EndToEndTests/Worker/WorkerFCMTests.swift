@@ -1,9 +1,9 @@
 import APNsSimulator
 import FCMSimulator
 import Notifications
-import PushCore
 import PushServiceSimulator
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

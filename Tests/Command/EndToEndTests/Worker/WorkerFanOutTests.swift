@@ -1,8 +1,8 @@
 import APNsSimulator
 import Notifications
 import Predicates
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
 struct WorkerFanOutTests {
     private static let count = 10_000
 
-    /// What a worker may hold of the fan-out queue at a time, and so have to repeat.
+    /// The most unsettled chunks of a worker, all of which it may have to repeat.
     private static let unsettledChunksMaximum = 4
 
     private func fixture(chunkDevices: Int) async throws -> WorkerFixture {

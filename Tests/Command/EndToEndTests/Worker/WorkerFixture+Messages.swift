@@ -1,10 +1,12 @@
 import AMQP
+import ChangeEvents
 import EventLoop
 import JSON
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import StructuredLogging
 import Testing
 
 @testable import ChangeQueue

@@ -2,9 +2,9 @@ import APNsSimulator
 import Crypto
 import Foundation
 import Notifications
-import PushCore
 import PushServiceSimulator
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

@@ -1,4 +1,5 @@
-import PushCore
+import ChangeEvents
+import Messages
 import PushTestKit
 import Testing
 
@@ -7,7 +8,7 @@ struct WorkerForgedHeaderTests {
     private static func message(_ identifier: String, identity: Int, _ headers: [(String, HeaderValue)]) -> Message {
         var message = TestEvents.message(
             WorkerFixture.datasetChanged(identifier, identity: identity, syncCount: 1))
-        message.headers = headers.map { MessageHeader(name: $0.0, value: $0.1) }
+        message.headers = headers.map { MessageHeader($0.0, $0.1) }
         return message
     }
 
@@ -56,9 +57,9 @@ struct WorkerForgedHeaderTests {
                     "x-death",
                     .array([
                         .table([
-                            MessageHeader(name: "queue", value: .string("\(fixture.namespace).retry.1s")),
-                            MessageHeader(name: "reason", value: .string("rejected")),
-                            MessageHeader(name: "count", value: .int64(99)),
+                            MessageHeader("queue", .string("\(fixture.namespace).retry.1s")),
+                            MessageHeader("reason", .string("rejected")),
+                            MessageHeader("count", .int64(99)),
                         ])
                     ])
                 ),

@@ -65,7 +65,7 @@ struct WorkerOutageTests {
         try await fixture.publish((0..<3_000).map { Self.push($0) })
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200, mentioning: #""status":"degraded""#)
-        // What it had taken by then goes to the retry queues.
+        // The events that the worker had taken by then go to the retry queues.
         try await eventually("the unacknowledged deliveries", equals: 0) {
             try await worker.metric("apus_deliveries_unacknowledged")
         }

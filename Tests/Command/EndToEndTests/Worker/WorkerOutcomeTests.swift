@@ -1,7 +1,7 @@
 import AMQP
 import EventLoop
 import Foundation
-import PushCore
+import Messages
 import PushTestKit
 import Testing
 
@@ -29,8 +29,8 @@ struct WorkerOutcomeTests {
             try session.declareQueue(
                 name,
                 arguments: [
-                    AMQPHeader("x-queue-type", .string("quorum")), AMQPHeader("x-max-length", .int64(maximum)),
-                    AMQPHeader("x-overflow", .string("reject-publish")),
+                    MessageHeader("x-queue-type", .string("quorum")), MessageHeader("x-max-length", .int64(maximum)),
+                    MessageHeader("x-overflow", .string("reject-publish")),
                 ])
             try session.bindQueue(name, exchange: exchange, routingKey: "#")
         }

@@ -1,7 +1,7 @@
 import APNsSimulator
 import Foundation
 import JSON
-import PushCore
+import Messages
 import PushTestKit
 import Testing
 

@@ -1,7 +1,8 @@
 import APNsSimulator
 import Glibc
-import PushCore
 import PushTestKit
+import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

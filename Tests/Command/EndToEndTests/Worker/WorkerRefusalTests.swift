@@ -1,8 +1,8 @@
 import APNsSimulator
 import Crypto
 import Glibc
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

@@ -1,6 +1,7 @@
 import APNsSimulator
-import PushCore
+import DispatchCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 
@@ -28,9 +29,9 @@ struct WorkerShovelTests {
     /// serves nothing that the shovel is to move.
     ///
     /// - Parameters:
-    ///   - fixture: whose queues.
+    ///   - fixture: the fixture with the queues.
     ///   - end: after how many messages it ends; `"never"`.
-    /// - Throws: whatever the broker throws.
+    /// - Throws: the error of the broker.
     private func startShovel(_ fixture: WorkerFixture, endAfter end: String) async throws {
         try await broker.control(
             "set_parameter", "shovel", Self.name,

@@ -1,8 +1,10 @@
+import ChangeEvents
 import Foundation
 import JSON
+import Messages
 import Notifications
 import Predicates
-import PushCore
+import RegistryCore
 import Testing
 
 /// Pushes as the worker's own renderers make them.
@@ -21,7 +23,7 @@ enum RenderedPush {
         return info
     }
 
-    /// What a device of a service gets of a change of a dataset, as JSON.
+    /// Returns the JSON that a device of a service gets for a change of a dataset.
     static func dataset(
         _ operation: DatasetChange.Operation, syncCount: Int64?, key: DatasetKey = key, to service: PushService = .apns
     ) throws -> Data {
@@ -30,7 +32,7 @@ enum RenderedPush {
         return try received(try builder.content(of: change, expirationSeconds: nil), service)
     }
 
-    /// What a device of a service gets of a notification.
+    /// Returns the JSON that a device of a service gets for a notification.
     static func notification(
         _ notification: Notifications.Notification, _ options: PushOptions = PushOptions(),
         to service: PushService = .apns
@@ -39,7 +41,7 @@ enum RenderedPush {
         return try received(try builder.content(of: notification, options: options), service)
     }
 
-    /// What a device of a service gets of a change of a record that a subscription matches.
+    /// Returns the JSON that a device of a service gets for a change of a record that a subscription matches.
     static func record(
         _ change: RecordChange, kind: SubscriptionKind = .query, owner: SubscriptionOwner = .user("anna"),
         subscriptionID: String = "songs", _ info: NotificationInfo = info, to service: PushService = .apns
@@ -57,7 +59,7 @@ enum RenderedPush {
         return try received(rendered.content, service)
     }
 
-    /// What a device of a service gets of a published event; a record's subscription is `info`'s.
+    /// Returns the JSON that a device of a service gets for a published event; a record's subscription is `info`'s.
     static func event(_ json: [UInt8], to service: PushService = .apns) throws -> Data {
         var properties = MessageProperties()
         properties.contentType = "application/cloudevents+json"

@@ -1,10 +1,12 @@
 import ApusClient
+import ChangeEvents
 import Foundation
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
+import StructuredLogging
 
 @testable import RegistryAPI
 
@@ -39,7 +41,7 @@ struct ServedRegistry {
         self.url = url
     }
 
-    /// What a push of a campaign of the app has, now or days ago.
+    /// Returns the receipt in a push of a campaign of the app, from now or days ago.
     func receipt(_ number: Int, daysAgo: Int64 = 0) -> String {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         let receipt = OpenReceipt(
@@ -49,7 +51,7 @@ struct ServedRegistry {
         return receipt.text(mac: mac) ?? ""
     }
 
-    /// What the API answers to a `GET`.
+    /// Returns the API's answer to a `GET`.
     func shown(_ path: String) -> PlainHTTP.Answer {
         PlainHTTP.request(
             "GET", path, port: server.port, fields: "Authorization: Bearer \(accessToken)\r\n")

@@ -1,5 +1,6 @@
 import ApusPublisher
-import PushCore
+import ChangeEvents
+import Messages
 import PushTestKit
 import Synchronization
 import Testing

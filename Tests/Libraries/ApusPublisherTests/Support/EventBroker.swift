@@ -1,9 +1,10 @@
 import ApusPublisher
+import ChangeEvents
 import ChangeQueue
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import StructuredLogging
 import Testing
 
 /// A namespace of a private broker, as a program that publishes sees it, and as a worker does.

@@ -1,5 +1,5 @@
-import Dispatcher
 import Testing
+import WorkerConfiguration
 
 @Suite("The change from one configuration to another")
 struct ConfigurationChangeTests {

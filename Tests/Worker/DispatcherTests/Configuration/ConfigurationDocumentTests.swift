@@ -1,7 +1,7 @@
-import Dispatcher
 import Foundation
 import PushTestKit
 import Testing
+import WorkerConfiguration
 
 @Suite("The document of the configuration")
 struct ConfigurationDocumentTests {

@@ -1,6 +1,6 @@
 import Crypto
-import Dispatcher
 import PushTestKit
+import WorkerConfiguration
 
 /// A folder with a key and a way to load configurations in it.
 struct ConfigurationFixture {

@@ -1,7 +1,8 @@
-import Dispatcher
 import Notifications
 import PushTestKit
+import StructuredLogging
 import Testing
+import WorkerConfiguration
 
 @Suite("Loading the configuration")
 struct ConfigurationLoaderTests {

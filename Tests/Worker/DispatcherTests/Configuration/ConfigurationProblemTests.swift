@@ -1,6 +1,6 @@
-import Dispatcher
 import PushTestKit
 import Testing
+import WorkerConfiguration
 
 @Suite("What is wrong with a configuration")
 struct ConfigurationProblemTests {

@@ -1,7 +1,7 @@
-import Dispatcher
 import Glibc
 import PushTestKit
 import Testing
+import WorkerConfiguration
 
 @Suite("What to know about a configuration")
 struct ConfigurationWarningTests {

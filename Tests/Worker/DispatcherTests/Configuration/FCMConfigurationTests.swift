@@ -1,10 +1,15 @@
+import Backoffice
+import ChangeEvents
 import Crypto
-import Dispatcher
+import DispatchCore
 import FCMSimulator
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import Testing
+import WorkerConfiguration
+
+@testable import Dispatcher
 
 @Suite("The configuration of FCM")
 struct FCMConfigurationTests {

@@ -1,8 +1,8 @@
 import Crypto
-import Dispatcher
 import OperatorPage
 import PushTestKit
 import Testing
+import WorkerConfiguration
 
 @Suite("The configuration of the operator's page")
 struct PageConfigurationTests {

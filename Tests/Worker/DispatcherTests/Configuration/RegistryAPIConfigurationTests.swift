@@ -1,7 +1,7 @@
-import Dispatcher
-import PushCore
 import PushTestKit
+import RegistryCore
 import Testing
+import WorkerConfiguration
 
 @Suite("The configuration of the registry's API")
 struct RegistryAPIConfigurationTests {

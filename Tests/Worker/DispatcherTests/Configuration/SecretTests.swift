@@ -1,9 +1,11 @@
 import APNsTransport
-import Dispatcher
 import JSON
 import PushTestKit
 import ServiceClient
 import Testing
+import WorkerConfiguration
+
+@testable import Dispatcher
 
 @Suite("Secrets stay secret")
 struct SecretTests {

@@ -1,5 +1,5 @@
-import Dispatcher
 import Testing
+import WorkerConfiguration
 
 @Suite("Lengths of time")
 struct TimeSpanTests {

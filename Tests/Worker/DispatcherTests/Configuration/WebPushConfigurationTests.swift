@@ -1,8 +1,10 @@
 import Crypto
-import Dispatcher
 import PushTestKit
 import ServiceClient
 import Testing
+import WorkerConfiguration
+
+@testable import Dispatcher
 
 @Suite("The configuration of Web Push")
 struct WebPushConfigurationTests {

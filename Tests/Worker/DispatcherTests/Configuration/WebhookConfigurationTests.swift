@@ -1,10 +1,12 @@
+import Backoffice
 import ChangeQueue
-import Dispatcher
 import HTTPClient
-import PushCore
 import PushTestKit
 import Testing
 import Webhooks
+import WorkerConfiguration
+
+@testable import Dispatcher
 
 @Suite("The configuration of webhooks")
 struct WebhookConfigurationTests {

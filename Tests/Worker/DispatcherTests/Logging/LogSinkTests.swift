@@ -1,8 +1,8 @@
 import Dispatcher
 import Glibc
 import JSON
-import Notifications
 import PushTestKit
+import StructuredLogging
 import Synchronization
 import Testing
 

@@ -1,7 +1,8 @@
 import EventLoop
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
+import StructuredLogging
 import Synchronization
 import Testing
 

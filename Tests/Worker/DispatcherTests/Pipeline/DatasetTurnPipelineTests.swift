@@ -1,7 +1,9 @@
+import ChangeEvents
+import DispatchCore
 import Dispatcher
 import EventLoop
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
 import Testing
 
@@ -116,7 +118,7 @@ struct DatasetTurnPipelineTests {
         bench.stop()
     }
 
-    // MARK: Whatever comes together
+    // MARK: Random events
 
     private func randomEvent(_ number: Int, _ random: inout SeededGenerator) -> Message {
         let types = ["dataset.changed", "dataset.changed", "dataset.changed", "dataset.deleted", "datasets.merged"]

@@ -1,9 +1,10 @@
 import Dispatch
+import DispatchCore
 import EventLoop
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import StructuredLogging
 import Testing
 
 @testable import Dispatcher

@@ -1,7 +1,10 @@
+import ChangeEvents
+import DispatchCore
 import Dispatcher
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
+import StructuredLogging
 import Synchronization
 import Testing
 

@@ -1,11 +1,13 @@
+import DispatchCore
 import Dispatcher
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 
-/// What the tests of large audiences have in common: events, devices, and benches that plan and serve.
+/// The common parts of the tests of large audiences: events, devices, and benches that plan and serve.
 extension FanOutPipelineTests {
     static let chunks = "apus.fanout"
 

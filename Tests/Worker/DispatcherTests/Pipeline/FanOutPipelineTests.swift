@@ -1,12 +1,15 @@
+import ChangeEvents
 import Dispatch
+import DispatchCore
 import Dispatcher
 import EventLoop
 import Glibc
+import Messages
 import Metrics
 import Notifications
 import Predicates
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

@@ -1,13 +1,15 @@
+import ChangeEvents
+import DispatchCore
 import Dispatcher
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
 import Testing
 
 @Suite("One app in trouble beside another", .timeLimit(.minutes(10)))
 struct IsolationPipelineTests {
-    /// What happens to every push of the app in trouble.
+    /// The fate of every push of the app in trouble.
     enum Trouble: String, CaseIterable, Sendable {
         case wrongKey
         case throttled
@@ -76,7 +78,7 @@ struct IsolationPipelineTests {
         #expect(ledger.requeuedForRetry > 20 && ledger.isBalanced, "\(ledger)")
         #expect(bench.broker.unacknowledgedCount < 80)
         let requeued = bench.broker.requeued(in: "apus.retry.5s") + bench.broker.requeued(in: "apus.retry.1m")
-        // What never went out has spent nothing; what went out and was given up has spent an attempt.
+        // A push that never went out has spent nothing; a push that was given up afterwards has spent an attempt.
         let spent = Dictionary(grouping: requeued) { $0.header(RetryHeader.reason) }
             .mapValues { Set($0.map { $0.header(RetryHeader.attempt) }) }
         #expect(spent == [.string("congested"): [.int64(0)], .string("unanswered"): [.int64(1)]])

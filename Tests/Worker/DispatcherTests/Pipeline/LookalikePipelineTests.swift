@@ -1,8 +1,10 @@
+import ChangeEvents
 import Dispatcher
 import Essentials
+import Messages
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 
@@ -77,7 +79,7 @@ struct LookalikePipelineTests {
             subscription("t", user: Self.decomposed) { $0.recordType = Self.decomposed },
         ])
         let zone = record("1", #","app":"chat","zoneName":"\#(Self.composed)""#)
-        // What is remembered of the one type must not be taken for the other.
+        // The remembered data of the one type must not be taken for that of the other.
         let type = record("2", type: Self.decomposed, #","app":"chat""#)
         let other = record("3", type: Self.composed, #","app":"chat""#)
         #expect(

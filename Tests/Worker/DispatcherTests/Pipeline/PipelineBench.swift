@@ -1,12 +1,15 @@
 import Dispatch
+import DispatchCore
 import Dispatcher
 import Essentials
 import EventLoop
 import Foundation
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
+import StructuredLogging
 import Synchronization
 
 @testable import SQLiteRegistry
@@ -26,16 +29,16 @@ final class PipelineBench: Sendable {
     /// Makes the parts and starts the pipeline.
     ///
     /// - Parameters:
-    ///   - transport: what answers the pushes.
+    ///   - transport: the transport that answers the pushes.
     ///   - registry: the registry; nil for a real one in the folder.
     ///   - apps: the names of the apps; the routes of the n-th are 2n and 2n + 1.
     ///   - delaysMilliseconds: the retry ladder.
     ///   - ageMaximumMilliseconds: how old an event may become.
     ///   - limits: the bounds.
-    ///   - timeGoesOn: whether time passes by itself, so that what is tried again later is tried; if not, it passes as
-    ///     the test says, however slow the machine is.
+    ///   - timeGoesOn: whether time passes by itself, so that later retries happen; if not, it passes as the test says,
+    ///     however slow the machine is.
     ///   - logger: takes the log.
-    /// - Throws: what a part throws that cannot be made.
+    /// - Throws: the error of a part that cannot be made.
     init(
         transport: FakeTransport, registry: sending InMemoryRegistry? = nil, apps: [String] = ["chat"],
         delaysMilliseconds: [Int64] = [1_000, 60_000], ageMaximumMilliseconds: Int64 = 3_600_000,
@@ -72,7 +75,7 @@ final class PipelineBench: Sendable {
         }
         let path = folder.path + "/registry.db"
         if let registry {
-            // What is kept in memory has one owner.
+            // A registry in memory has one owner.
             registryWrites = try client("registry", registry)
             registryReads = [registryWrites]
         } else {
@@ -182,7 +185,7 @@ final class PipelineBench: Sendable {
     ///
     /// - Parameters:
     ///   - awaited: the awaited state in words, for the error.
-    ///   - step: what a test does before each turn of the loop.
+    ///   - step: the test's step before each turn of the loop.
     ///   - condition: looks.
     /// - Throws: `DeadlineExceeded` if the condition never becomes true.
     func turn(_ awaited: String, step: () -> Void, until condition: () -> Bool) async throws {

@@ -1,9 +1,12 @@
+import ChangeEvents
+import DispatchCore
 import Dispatcher
 import EventLoop
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 

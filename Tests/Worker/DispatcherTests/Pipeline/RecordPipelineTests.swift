@@ -1,9 +1,12 @@
+import ChangeEvents
+import DispatchCore
 import Dispatcher
+import Messages
 import Metrics
 import Notifications
 import Predicates
-import PushCore
 import PushTestKit
+import RegistryCore
 import Testing
 
 @testable import SQLiteRegistry

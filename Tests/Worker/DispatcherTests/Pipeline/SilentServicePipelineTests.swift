@@ -1,7 +1,7 @@
+import DispatchCore
 import Dispatcher
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
 import Testing
 

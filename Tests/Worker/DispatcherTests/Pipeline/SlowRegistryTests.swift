@@ -1,7 +1,6 @@
 import Dispatch
 import Dispatcher
 import Notifications
-import PushCore
 import PushTestKit
 import Testing
 

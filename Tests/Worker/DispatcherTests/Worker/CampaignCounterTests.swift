@@ -1,10 +1,14 @@
+import ChangeEvents
 import ChangeQueue
 import EventLoop
+import Messages
 import Metrics
 import Notifications
-import PushCore
 import PushTestKit
+import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
+import StructuredLogging
 import Synchronization
 import Testing
 

@@ -3,8 +3,8 @@ import Dispatcher
 import FCMSimulator
 import Foundation
 import Metrics
-import PushCore
 import PushTestKit
+import RegistryCore
 import SQLiteRegistry
 import Testing
 import Webhooks

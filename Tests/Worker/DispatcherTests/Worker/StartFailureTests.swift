@@ -1,9 +1,9 @@
-import PushCore
+import RegistryCore
 import Testing
 
 @testable import Dispatcher
 
-/// What a supervisor is told of a worker that does not start.
+/// Tests of the error that a supervisor gets about a worker that does not start.
 struct StartFailureTests {
     @Test(
         "Only what another start cannot change counts as a wrong configuration",

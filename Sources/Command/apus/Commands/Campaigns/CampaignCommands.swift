@@ -1,5 +1,6 @@
+import Backoffice
 import Dispatcher
-import PushCore
+import RegistryCore
 
 /// The group `apus campaign`.
 enum CampaignCommands {

@@ -1,7 +1,8 @@
+import Backoffice
 import Essentials
 import JSON
 import Notifications
-import PushCore
+import RegistryCore
 
 /// Writes campaigns, for people and for programs.
 struct CampaignReport {

@@ -1,6 +1,7 @@
 import ADMTransport
 import Dispatcher
 import ServiceClient
+import WorkerConfiguration
 
 /// The probes of `apus check --connect` for ADM.
 enum ADMProbes {

@@ -1,4 +1,5 @@
 import Dispatcher
+import WorkerConfiguration
 
 /// `apus check`.
 struct CheckCommand: Command {

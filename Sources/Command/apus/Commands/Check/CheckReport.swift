@@ -1,5 +1,6 @@
 import Dispatcher
 import JSON
+import WorkerConfiguration
 
 /// The output of `apus check`: lines for people as they come, or one JSON object at the end.
 struct CheckReport {

@@ -3,16 +3,17 @@ import ChangeQueue
 import Dispatcher
 import Glibc
 import PostgresRegistry
-import PushCore
+import RegistryCore
 import SQLiteRegistry
 import ServiceClient
+import WorkerConfiguration
 
 /// The probes of `apus check --connect`: add one here for each new thing that a worker depends on.
 enum ConnectionProbes {
     /// Tries all probes, one after the other.
     ///
     /// - Parameters:
-    ///   - configuration: what is probed.
+    ///   - configuration: the configuration to probe.
     ///   - ended: called after each probe, because the next may take its time.
     static func run(
         for configuration: Configuration, each ended: (ConnectionProbe, ConnectionProbe.Outcome) -> Void

@@ -2,6 +2,7 @@ import Dispatcher
 import EventLoop
 import FCMTransport
 import ServiceClient
+import WorkerConfiguration
 
 /// The probes of `apus check --connect` for FCM.
 enum FCMProbes {

@@ -1,6 +1,7 @@
 import Dispatcher
 import ServiceClient
 import WebPushTransport
+import WorkerConfiguration
 
 /// The probes of `apus check --connect` for Web Push.
 enum WebPushProbes {

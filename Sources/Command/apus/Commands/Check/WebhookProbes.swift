@@ -1,6 +1,7 @@
 import Dispatcher
 import HTTPClient
 import Webhooks
+import WorkerConfiguration
 
 /// The probes of `apus check --connect` for webhooks: a connection to each endpoint, over which nothing is sent.
 enum WebhookProbes {

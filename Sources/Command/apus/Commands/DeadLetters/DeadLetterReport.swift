@@ -1,8 +1,11 @@
+import Backoffice
+import ChangeEvents
 import Essentials
 import EventLoop
 import JSON
+import Messages
 import Notifications
-import PushCore
+import RegistryCore
 
 /// Writes dead letters, for people and for programs.
 enum DeadLetterReport {

@@ -1,8 +1,10 @@
+import Backoffice
 import ChangeQueue
 import Dispatcher
 import Essentials
 import EventLoop
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// The group `apus dead-letters`, and what its commands have in common.
 enum DeadLettersCommands {

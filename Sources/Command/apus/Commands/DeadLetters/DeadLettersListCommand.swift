@@ -1,6 +1,7 @@
+import Backoffice
 import Essentials
 import JSON
-import PushCore
+import RegistryCore
 
 /// `apus dead-letters list`.
 struct DeadLettersListCommand: Command {

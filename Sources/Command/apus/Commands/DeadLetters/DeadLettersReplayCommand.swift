@@ -1,5 +1,5 @@
 import ChangeQueue
-import PushCore
+import RegistryCore
 
 /// `apus dead-letters replay`.
 struct DeadLettersReplayCommand: Command {

@@ -4,7 +4,8 @@ import Essentials
 import EventLoop
 import HTTPClient
 import JSON
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// `apus doctor`.
 struct DoctorCommand: Command {

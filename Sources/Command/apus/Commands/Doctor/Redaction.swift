@@ -1,4 +1,5 @@
 import Dispatcher
+import WorkerConfiguration
 
 /// Removes what must not leave the machine from texts: a second barrier, because nothing that is collected should have
 /// any of it.

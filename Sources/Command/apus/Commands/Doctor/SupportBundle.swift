@@ -6,7 +6,7 @@ struct SupportBundle {
     struct File: Sendable {
         /// The name.
         let name: String
-        /// What it shows, or why it is not there.
+        /// The content in words, or the reason for its absence.
         let note: String
         /// Whether it was written.
         let isWritten: Bool

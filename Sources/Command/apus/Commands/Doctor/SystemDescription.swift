@@ -2,7 +2,7 @@ import Essentials
 import EventLoop
 import Glibc
 
-/// What is known of the machine and of the program, in lines for people.
+/// A description of the machine and of the program, in lines for people.
 enum SystemDescription {
     /// The lines.
     static func text(environment: [String: String]) -> String {

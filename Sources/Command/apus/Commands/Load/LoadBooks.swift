@@ -1,6 +1,6 @@
+import ChangeEvents
 import EventLoop
 import LoadGenerator
-import PushCore
 import Synchronization
 
 /// The books of the run that is under way, shared by the threads that write into them.

@@ -2,7 +2,8 @@ import ChangeQueue
 import Dispatcher
 import EventLoop
 import LoadGenerator
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// `apus load`.
 struct LoadCommand: Command {

@@ -3,7 +3,8 @@ import EventLoop
 import LoadGenerator
 import Notifications
 import Predicates
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// The devices of a load in the registry: made, taken or removed.
 struct LoadDevices {

@@ -1,7 +1,8 @@
 import Dispatcher
 import LoadGenerator
+import WorkerConfiguration
 
-/// What the options of `apus load` ask for.
+/// The options of `apus load`.
 struct LoadOptions: Sendable {
     /// More events than this would make the books too large: thirteen bytes each.
     static let eventsMaximum = 10_000_000
@@ -110,7 +111,7 @@ struct LoadOptions: Sendable {
             profile: profile, deviceCount: deviceCount, audience: audience, hasDatasets: hasDatasets, seed: seed)
     }
 
-    /// What a report says of them.
+    /// Returns the settings for a report.
     func settings(perSecond: Double, seconds: Double, deviceCount: Int) -> [(name: String, value: String)] {
         [
             ("profile", profile.rawValue), ("pattern", patternName), ("arrivals", spacing.rawValue),

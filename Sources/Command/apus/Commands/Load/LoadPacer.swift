@@ -1,8 +1,9 @@
+import ChangeEvents
 import ChangeQueue
 import EventLoop
 import Glibc
 import LoadGenerator
-import PushCore
+import Messages
 import Synchronization
 
 /// Publishes events when they are due, on a thread that does nothing else.

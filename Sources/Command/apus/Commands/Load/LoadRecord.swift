@@ -5,6 +5,7 @@ import Glibc
 import LoadGenerator
 import PushServiceSimulator
 import Synchronization
+import WorkerConfiguration
 
 /// Where the record of the pushes comes from: a simulator of APNs in this process, or the file of another one.
 ///

@@ -2,6 +2,7 @@ import ChangeQueue
 import Dispatcher
 import EventLoop
 import LoadGenerator
+import WorkerConfiguration
 
 extension LoadRun {
     /// How long probes are sent until one reaches the push server, in seconds.

@@ -4,8 +4,9 @@ import EventLoop
 import LoadGenerator
 import Metrics
 import Notifications
-import PushCore
+import StructuredLogging
 import Synchronization
+import WorkerConfiguration
 
 /// Loads a deployment: the connections that all runs of one command share, and the runs.
 final class LoadRun: Sendable {

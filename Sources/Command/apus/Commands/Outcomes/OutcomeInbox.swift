@@ -1,16 +1,16 @@
-import PushCore
+import ChangeEvents
 
 /// Hands on what a consumer of outcomes receives, in order.
 ///
 /// It holds no more than the consumer's prefetch, because only settled outcomes make room for others.
 final class OutcomeInbox: DeliveryHandler {
-    /// What happened at the consumer.
+    /// An event of the consumer.
     enum News: Sendable {
         case received([Delivery])
         case changed(DeliverySourceState)
     }
 
-    /// What happened, until `finish`.
+    /// The events, until `finish`.
     let news: AsyncStream<News>
     private let continuation: AsyncStream<News>.Continuation
 

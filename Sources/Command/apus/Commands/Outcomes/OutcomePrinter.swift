@@ -1,6 +1,8 @@
+import Backoffice
+import ChangeEvents
 import Essentials
+import Messages
 import Notifications
-import PushCore
 
 /// Prints outcomes as lines.
 struct OutcomePrinter {

@@ -3,8 +3,9 @@ import Dispatcher
 import EventLoop
 import Metrics
 import ServiceManager
+import WorkerConfiguration
 
-/// What `apus webhooks` and `apus analytics` have in common: each is a process that consumes outcomes.
+/// The common parts of `apus webhooks` and `apus analytics`: each is a process that consumes outcomes.
 enum OutcomeService {
     /// `--listen`.
     static let listen = CommandOption.value(
@@ -13,8 +14,8 @@ enum OutcomeService {
     /// Runs such a process until SIGTERM or SIGINT.
     ///
     /// - Parameters:
-    ///   - run: what consumes.
-    ///   - purpose: which parts of the configuration have to be right.
+    ///   - run: the type of the consumer.
+    ///   - purpose: the parts of the configuration that have to be right.
     ///   - invocation: the use of a command with `listen` among its options.
     /// - Returns: how the command ends.
     /// - Throws: `CommandFailure` if it cannot begin.

@@ -1,10 +1,12 @@
+import ChangeEvents
 import ChangeQueue
 import Dispatcher
 import Essentials
 import EventLoop
 import Metrics
 import Notifications
-import PushCore
+import StructuredLogging
+import WorkerConfiguration
 
 /// The group `apus outcomes`.
 enum OutcomesCommands {

@@ -3,6 +3,7 @@ import Dispatcher
 import Glibc
 import JSON
 import OperatorPage
+import WorkerConfiguration
 
 /// The group `apus page`.
 enum PageCommands {

@@ -3,7 +3,8 @@ import Essentials
 import JSON
 import Notifications
 import OperatorPage
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// `apus top`.
 struct TopCommand: Command {

@@ -1,7 +1,8 @@
 import Dispatcher
 import Essentials
 import EventLoop
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// `apus pause`.
 struct PauseCommand: Command {

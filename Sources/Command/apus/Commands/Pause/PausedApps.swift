@@ -2,9 +2,9 @@ import Essentials
 import EventLoop
 import Glibc
 import JSON
-import PushCore
+import RegistryCore
 
-/// What 'apus pause' and 'apus resume' share: the apps that are meant, the audit log, and how pauses are shown.
+/// The common parts of 'apus pause' and 'apus resume': the selection of apps, the audit log, and the display of pauses.
 enum PausedApps {
     /// The apps that a use of the command names, nil among them for all; nil if it names nothing.
     ///

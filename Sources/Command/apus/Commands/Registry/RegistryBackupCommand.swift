@@ -1,8 +1,9 @@
 import Dispatcher
 import EventLoop
 import JSON
-import PushCore
+import RegistryCore
 import SQLiteRegistry
+import WorkerConfiguration
 
 /// `apus registry backup`.
 struct RegistryBackupCommand: Command {

@@ -3,9 +3,9 @@ import Dispatcher
 import EventLoop
 import Metrics
 import Notifications
-import PushCore
 import RegistryAPI
 import ServiceManager
+import WorkerConfiguration
 
 /// `apus registry`.
 struct RegistryCommand: Command {

@@ -1,7 +1,9 @@
+import Backoffice
 import Dispatcher
 import EventLoop
 import JSON
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// `apus registry copy`.
 struct RegistryCopyCommand: Command {

@@ -1,7 +1,8 @@
 import Dispatcher
 import EventLoop
 import JSON
-import PushCore
+import RegistryCore
+import WorkerConfiguration
 
 /// `apus registry migrate`.
 struct RegistryMigrateCommand: Command {

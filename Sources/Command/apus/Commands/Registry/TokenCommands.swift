@@ -1,8 +1,8 @@
 import Essentials
 import EventLoop
 import JSON
-import PushCore
 import RegistryAPI
+import RegistryCore
 
 /// The group `apus registry token`.
 enum TokenCommands {

@@ -1,6 +1,6 @@
 import Dispatcher
 import Predicates
-import PushCore
+import RegistryCore
 
 /// The group `apus subscription`.
 enum SubscriptionCommands {

@@ -1,7 +1,8 @@
+import ChangeEvents
 import Essentials
 import JSON
 import Predicates
-import PushCore
+import RegistryCore
 
 /// Prints subscriptions, for people or for programs.
 enum SubscriptionReport {

@@ -1,8 +1,9 @@
+import ChangeEvents
 import EventLoop
 import JSON
 import Notifications
 import Predicates
-import PushCore
+import RegistryCore
 
 /// `apus subscription save`.
 struct SubscriptionSaveCommand: Command {

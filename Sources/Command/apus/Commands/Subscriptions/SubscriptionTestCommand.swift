@@ -1,8 +1,9 @@
+import ChangeEvents
 import Glibc
 import JSON
 import Notifications
 import Predicates
-import PushCore
+import RegistryCore
 
 /// `apus subscription test`.
 struct SubscriptionTestCommand: Command {

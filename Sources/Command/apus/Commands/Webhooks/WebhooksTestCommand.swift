@@ -1,10 +1,11 @@
+import Backoffice
 import Dispatcher
 import Essentials
 import EventLoop
 import HTTPClient
 import JSON
-import PushCore
 import Webhooks
+import WorkerConfiguration
 
 /// `apus webhooks test`.
 struct WebhooksTestCommand: Command {
@@ -56,7 +57,7 @@ struct WebhooksTestCommand: Command {
         return report.exitCode
     }
 
-    /// What became of the request.
+    /// The result of the request.
     private struct Report {
         let endpoint: String
         let identifier: String

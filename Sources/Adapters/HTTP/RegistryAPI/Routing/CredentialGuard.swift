@@ -1,0 +1,65 @@
+import EventLoop
+import HTTPServer
+import StructuredLogging
+import Synchronization
+
+/// Limits the rate of each credential, and the failed authentications of an address.
+final class CredentialGuard: Sendable {
+    /// How many failed authentications an address may make in a second, and at once.
+    private static let failuresPerSecond = 1
+    private static let failuresAtOnce = 30
+    private static let burstFactor = 4
+    /// How many tokens are remembered; there are a few.
+    private static let knownMaximum = 10_000
+
+    private let requests: Mutex<RequestBudget>
+    private let failures: Mutex<RequestBudget>
+    /// The digests of tokens that were found in the registry.
+    private let known = Mutex<Set<[UInt8]>>([])
+    private let logger: Logger
+
+    init(requestsPerSecondMaximum: Int, logger: Logger) {
+        requests = Mutex(
+            RequestBudget(
+                ratePerSecond: requestsPerSecondMaximum, burst: Self.burstFactor * requestsPerSecondMaximum))
+        failures = Mutex(RequestBudget(ratePerSecond: Self.failuresPerSecond, burst: Self.failuresAtOnce))
+        self.logger = logger
+    }
+
+    /// Counts a failed authentication.
+    ///
+    /// An address that fails often has to wait. But a valid credential is accepted at once even from that address,
+    /// because a proxy may stand in front of all clients.
+    ///
+    /// - Parameters:
+    ///   - request: the received request.
+    ///   - reason: the reason, for the log; no secret.
+    /// - Returns: nil, or in how many seconds to try again, if too many requests from there have failed.
+    func authenticationFailed(_ request: HTTPRequest, _ reason: String) -> Int? {
+        let now = MonotonicClock.nowNanoseconds()
+        logger.log(
+            .warning, "registry.authentication.failed",
+            [.field("address", request.clientAddress), .field("reason", reason)])
+        return failures.withLock { $0.take(request.clientShare, nowNanoseconds: now) }
+    }
+
+    /// Whether a token was in the registry when it was last shown.
+    func isKnown(_ digest: [UInt8]) -> Bool { known.withLock { $0.contains(digest) } }
+
+    /// A token was found in the registry.
+    func remember(_ digest: [UInt8]) {
+        known.withLock { known in
+            if known.count >= Self.knownMaximum { known.removeAll() }
+            known.insert(digest)
+        }
+    }
+
+    /// A token was not found.
+    func forget(_ digest: [UInt8]) { known.withLock { _ = $0.remove(digest) } }
+
+    /// Takes one request of a credential: nil if it may be made, else in how many seconds the next may.
+    func take(_ credential: String) -> Int? {
+        let now = MonotonicClock.nowNanoseconds()
+        return requests.withLock { $0.take(credential, nowNanoseconds: now) }
+    }
+}

@@ -1,0 +1,173 @@
+import CPostgres
+import Glibc
+import RegistryCore
+
+extension Connection {
+    /// How long a connection to a standby is kept, in milliseconds; the name may soon lead to the primary again.
+    private static let standbyAgeMilliseconds = 30_000
+
+    /// Makes sure that there is a connection, as far as can be told without asking the server.
+    ///
+    /// A connection that the server ended since the last call is noticed and made again.
+    func ensureOpen() throws(RegistryError) {
+        if let session, isStillOpen() {
+            if session.isExpired, !isAwaiting, !isInTransaction { replace(session) }
+            return
+        }
+        close()
+        try connect()
+    }
+
+    /// Reads unsolicited messages of the server, for example that it ends the connection.
+    ///
+    /// Whether the connection can be used: one with a failed transaction cannot, because no call would end that.
+    private func isStillOpen() -> Bool {
+        var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        while PQstatus(handle) == CONNECTION_OK {
+            guard poll(&descriptor, 1, 0) > 0 else { return PQtransactionStatus(handle) != PQTRANS_INERROR }
+            guard PQconsumeInput(handle) == 1 else { return false }
+            _ = PQisBusy(handle)
+        }
+        return false
+    }
+
+    /// Makes another connection in place of one that has reached its age, which goes on if none can be made.
+    private func replace(_ old: ServerSession) {
+        session = nil
+        do throws(RegistryError) {
+            try connect()
+        } catch {
+            session = old
+            old.expire(afterMilliseconds: ageMilliseconds)
+        }
+    }
+
+    private func connect() throws(RegistryError) {
+        do throws(RegistryError) {
+            try open(Deadline(milliseconds: connectMilliseconds))
+            try requireServer()
+            try agreeOnSettings(Deadline(milliseconds: callMilliseconds))
+            try setUp(self)
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Tries the servers in order; each has its share of the time.
+    private func open(_ deadline: Deadline) throws(RegistryError) {
+        failureState = ""
+        let candidates = address.candidates
+        var reasons: [String] = []
+        for (index, options) in candidates.enumerated() {
+            let share = deadline.share(of: candidates.count - index)
+            lostReason = ""
+            do throws(RegistryError) {
+                try open(options, share)
+                return try meet(Address.hostAndPort(options), share)
+            } catch {
+                guard candidates.count > 1 else { throw error }
+                let reason = lostReason.isEmpty ? error.message : lostReason
+                reasons.append(
+                    share.remainingMilliseconds > 0
+                        ? reason : "\(Address.hostAndPort(options)) did not answer within \(share.milliseconds) ms")
+            }
+        }
+        throw RegistryError.unreachable(address.description, reasons.joined(separator: "\n"))
+    }
+
+    private func open(_ options: [Address.Option], _ deadline: Deadline) throws(RegistryError) {
+        var keywords = options.map { UnsafePointer<CChar>(strdup($0.keyword)) } + [nil]
+        var values = options.map { UnsafePointer<CChar>(strdup($0.value)) } + [nil]
+        defer { for pointer in keywords + values { free(UnsafeMutablePointer(mutating: pointer)) } }
+        guard let handle = PQconnectStartParams(&keywords, &values, 0) else {
+            throw RegistryError.unreachable(address.description, "out of memory")
+        }
+        session = ServerSession(handle)
+        // Without a receiver of ours libpq prints the server's notices.
+        PQsetNoticeReceiver(handle, { _, _ in }, nil)
+        var state = PGRES_POLLING_WRITING
+        if PQstatus(handle) == CONNECTION_BAD { state = PGRES_POLLING_FAILED }
+        while state != PGRES_POLLING_OK {
+            if state == PGRES_POLLING_FAILED { throw lost() }
+            try wait(for: state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline)
+            state = PQconnectPoll(handle)
+        }
+        PQsetnonblocking(handle, 1)
+    }
+
+    // MARK: The server, and what is before it
+
+    /// Asks the server who it is; one that cannot be written is refused if we are to write.
+    ///
+    /// libpq's own question (`target_session_attrs`) is not used unless the URL has it, because a pooler answers that
+    /// one from memory.
+    private func meet(_ server: String, _ deadline: Deadline) throws(RegistryError) {
+        let question = Call(
+            """
+            SELECT pg_backend_pid()::bigint, pg_is_in_recovery()::int,
+                (current_setting('transaction_read_only') = 'on')::int
+            """)
+        let answer = try run([question], deadline)[0]
+        let isStandby = answer.integer(0, 1) == 1
+        if isForWriting, !address.choosesServer, answer.integer(0, 2) == 1 {
+            let reason = isStandby ? "is a standby" : "takes no writes (default_transaction_read_only is on)"
+            refuse("\(server) \(reason)")
+            throw RegistryError.onlyReadable(address.description, lostReason)
+        }
+        // A pooler gives each client a number of its own, by which it finds what the client wants cancelled.
+        session?.isShared = answer.integer(0, 0) != Int64(PQbackendPID(handle))
+        session?.expire(
+            afterMilliseconds: isStandby ? min(Self.standbyAgeMilliseconds, ageMilliseconds) : ageMilliseconds)
+    }
+
+    private func requireServer() throws(RegistryError) {
+        guard PQserverVersion(handle) >= 130_000 else {
+            throw RegistryError(
+                .invalid,
+                "The server of the registry \(address.description) is too old: PostgreSQL 13 or newer is needed.")
+        }
+        let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? ""
+        guard encoding == "UTF8" else {
+            throw RegistryError(
+                .invalid,
+                "The database of the registry \(address.description) has the encoding \(encoding), and names are "
+                    + "UTF-8. Make another with 'createdb --encoding UTF8 --template template0'.")
+        }
+    }
+
+    /// Tells a session of our own our settings, and finds out what a pooler keeps.
+    private func agreeOnSettings(_ deadline: Deadline) throws(RegistryError) {
+        guard let session else { return }
+        guard session.isShared else {
+            session.keepsStatements = true
+            return settings.ofSession.isEmpty ? () : try execute(settings.ofSession, deadline)
+        }
+        let keepsStatements = try findKeptStatements(session, deadline)
+        session.keepsStatements = keepsStatements && !distrustsKeptStatements
+        session.transactionSettings = settings.ofTransaction
+    }
+
+    /// Whether the pooler keeps prepared statements, as PgBouncer does from 1.21 on with `max_prepared_statements`.
+    ///
+    /// One that does gives them names of its own, because two clients may use the same name. Any other passes ours on
+    /// to the session that it lends for the moment, which gets rid of the statement here.
+    private func findKeptStatements(_ session: ServerSession, _ deadline: Deadline) throws(RegistryError) -> Bool {
+        do throws(RegistryError) {
+            try execute("BEGIN", deadline)
+        } catch {
+            guard error.message.contains("statement pooling mode") else { throw error }
+            throw RegistryError.poolsStatements(address.description)
+        }
+        let text = "SELECT name FROM pg_catalog.pg_prepared_statements WHERE statement = $1::text"
+        session.keepsStatements = true
+        let names = try run([Call(text, [.text(text)])], deadline)[0].map { $0.text(0) }
+        session.keepsStatements = false
+        guard let own = session.preparedNames.removeValue(forKey: text), names.contains(own) else {
+            try execute("COMMIT", deadline)
+            return !names.isEmpty
+        }
+        try execute("DEALLOCATE \(own); COMMIT", deadline)
+        return false
+    }
+}

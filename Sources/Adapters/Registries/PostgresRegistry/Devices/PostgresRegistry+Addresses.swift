@@ -1,0 +1,107 @@
+import Notifications
+import RegistryCore
+import RegistrySQL
+
+/// The rests of addresses, which are asked for apart from the rows of devices.
+extension PostgresRegistry {
+    /// Asks for the rests of the addresses in an answer, all at once; nearly always there are none.
+    ///
+    /// - Parameters:
+    ///   - rows: rows of devices.
+    ///   - first: where `Recipient.readColumns` begin.
+    /// - Returns: the rests by the number of the row; a device that has changed since has none.
+    /// - Throws: `RegistryError` if the store cannot answer.
+    func addressRests(in rows: Rows, from first: Int32) throws(RegistryError) -> [Int: AddressRest] {
+        let numbers = rows.indices.filter { Recipient.hasAddressRest(rows[$0], from: first) }
+        guard !numbers.isEmpty else { return [:] }
+        var rests: [Int: AddressRest] = [:]
+        let call = AddressCalls.rests(
+            of: numbers.map { rows.text($0, first) }, keys: numbers.map { Array(rows.bytes($0, first + 2)) })
+        for row in try ask([call])[0] { rests[numbers[Int(row.integer(0)) - 1]] = AddressRest(row, from: 1) }
+        return rests
+    }
+
+    /// Reads, and reads once more if a device looks damaged, because it may have changed between the question for its
+    /// row and that for the rest of its address.
+    func rereading<Value>(_ body: () throws(RegistryError) -> Value) throws(RegistryError) -> Value {
+        do throws(RegistryError) {
+            return try body()
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return try body()
+        }
+    }
+}
+
+/// The statements about what the keys of addresses have no room for.
+enum AddressCalls {
+    /// The rests of the addresses of devices that still have these keys: index in the list from 1, then the columns.
+    static func rests(of deviceIDs: [String], keys: [[UInt8]]) -> Call {
+        Call(
+            """
+            SELECT r.k, \(AddressRest.readColumns)
+            FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY r(name, token, k)
+            JOIN apus.device d ON d.device_id = r.name AND d.token = r.token
+            JOIN apus.device_address x ON x.device = d.id
+            """, [.texts(deviceIDs), .byteLists(keys)])
+    }
+
+    /// Keeps the rests of the addresses of devices, which are there, in place of those that they have.
+    static func keep(_ rests: [(deviceID: String, rest: AddressRest)]) -> Call {
+        let columns = AddressRest.storedColumns
+        return Call(
+            """
+            INSERT INTO apus.device_address (device, \(columns.names()))
+            SELECT d.id, \(columns.values(of: "r"))
+            FROM unnest($1::text[], \(columns.arrays(from: 2))) r(name, \(columns.names()))
+            JOIN apus.device d ON d.device_id = r.name
+            ON CONFLICT (device) DO UPDATE SET \(columns.assignments(of: "excluded"))
+            """, [.texts(rests.map(\.deviceID))] + columns.parameters(rests.map(\.rest)))
+    }
+
+    /// Removes the device of a token whose successor another device has.
+    static func removeReplaced(_ dead: DeadToken, _ successor: DeviceToken) -> Call {
+        Call(
+            """
+            DELETE FROM apus.device d USING apus.app a WHERE a.name = $1::text
+                AND d.token = $2::bytea AND d.app = a.id AND d.platform = $3::bigint
+                AND EXISTS (SELECT FROM apus.device o WHERE o.token = $4::bytea AND o.app = a.id)
+            """, replacement(dead, successor))
+    }
+
+    /// Gives the device of a token its successor, and what the key of that one has no room for.
+    static func replace(_ dead: DeadToken, by successor: DeviceToken) -> [Call] {
+        let update = Call(
+            """
+            UPDATE apus.device d SET token = $4::bytea FROM apus.app a WHERE a.name = $1::text
+                AND d.token = $2::bytea AND d.app = a.id AND d.platform = $3::bigint
+            """, replacement(dead, successor))
+        let device = "d.token = $1::bytea AND d.app = (SELECT a.id FROM apus.app a WHERE a.name = $2::text)"
+        let key: [Parameter] = [.bytes(AddressKey(successor, dead.platform).bytes), .text(dead.app)]
+        guard let rest = AddressRest(successor, dead.platform) else {
+            return [
+                update,
+                Call("DELETE FROM apus.device_address x USING apus.device d WHERE x.device = d.id AND \(device)", key),
+            ]
+        }
+        let columns = AddressRest.storedColumns
+        let keep = Call(
+            """
+            INSERT INTO apus.device_address (device, \(columns.names()))
+            SELECT d.id, \(columns.values(of: "r")) FROM unnest(\(columns.arrays(from: 3))) r(\(columns.names()))
+            JOIN apus.device d ON \(device)
+            ON CONFLICT (device) DO UPDATE SET \(columns.assignments(of: "excluded"))
+            """, key + columns.parameters([rest]))
+        return [update, keep]
+    }
+
+    private static func replacement(_ dead: DeadToken, _ successor: DeviceToken) -> [Parameter] {
+        let (old, new) = (AddressKey(dead.token, dead.platform), AddressKey(successor, dead.platform))
+        return [.text(dead.app), .bytes(old.bytes), .integer(old.platformNumber), .bytes(new.bytes)]
+    }
+
+    /// Forgets the rests of the addresses of devices, by their rows.
+    static func forget(of rows: [Int64]) -> Call {
+        Call("DELETE FROM apus.device_address WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+    }
+}

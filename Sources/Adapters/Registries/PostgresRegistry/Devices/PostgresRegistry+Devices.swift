@@ -1,0 +1,233 @@
+public import Notifications
+public import RegistryCore
+import RegistrySQL
+
+extension PostgresRegistry {
+    /// Adds devices, or renews those with the same `deviceID`, all or none.
+    public func upsert(_ devices: [Device]) throws(RegistryError) {
+        try register(devices.map { DeviceRegistration(device: $0) })
+    }
+
+    /// Adds or renews devices and subscribes them, all or none.
+    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+        for registration in registrations { try RegistryRules.check(registration) }
+        guard !registrations.isEmpty else { return }
+        try requireSchema(forAddressesOf: registrations.lazy.map(\.device))
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let (numbered, stored) = try prepare(registrations, transaction)
+            try carryOut(RegistrationPlan(numbered, stored: stored), transaction)
+        }
+    }
+
+    /// Adds the names of a batch, locks the affected rows, and reads the devices that it may change.
+    func prepare(
+        _ registrations: [DeviceRegistration], _ transaction: Transaction
+    ) throws(RegistryError) -> (registrations: [NumberedRegistration], stored: [StoredDevice]) {
+        let devices = registrations.map(\.device)
+        let apps = Self.distinct(devices.map(\.app))
+        let pools = Self.distinct(devices.compactMap(\.identityPoolID))
+        let identities = Self.distinct(devices.compactMap(\.identityID))
+        let datasetNames = Self.distinct(registrations.flatMap(\.datasetNames))
+        let countsDevices = quotas[.devicesPerOwner] != nil
+        let locked = registrations.filter { countsDevices || !$0.datasetNames.isEmpty }.compactMap(\.device.identityID)
+        let answers = try transaction.run([
+            StoringCalls.addNames(apps, to: .app), StoringCalls.addNames(pools, to: .pool),
+            StoringCalls.addNames(identities, to: .identity), StoringCalls.addNames(datasetNames, to: .datasetName),
+            StoringCalls.numbers(of: apps, in: .app), StoringCalls.numbers(of: pools, in: .pool),
+            StoringCalls.numbersOfLockedIdentities(identities),
+            StoringCalls.lockIdentities(Self.distinct(locked)), StoringCalls.lockDevices(devices),
+            StoringCalls.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices),
+        ])
+        let appNumbers = Self.numbers(apps, answers[4])
+        let poolNumbers = Self.numbers(pools, answers[5])
+        let identityNumbers = Self.numbers(identities, answers[6])
+        // One may have been erased since it was found to be there.
+        guard identityNumbers.count == identities.count else { throw Transaction.conflict }
+        let numbered = registrations.map { registration in
+            NumberedRegistration(
+                registration: registration, app: appNumbers[Array(registration.device.app.utf8)] ?? 0,
+                pool: registration.device.identityPoolID.flatMap { poolNumbers[Array($0.utf8)] },
+                identity: registration.device.identityID.flatMap { identityNumbers[Array($0.utf8)] })
+        }
+        return (numbered, answers[8].map { StoredDevice($0) })
+    }
+
+    /// Executes a plan and further calls, and commits.
+    func carryOut(
+        _ plan: RegistrationPlan, _ transaction: Transaction, then more: [Call] = []
+    ) throws(RegistryError) {
+        var calls: [Call] = []
+        func add(_ call: Call, unless isNeedless: Bool) {
+            if !isNeedless { calls.append(call) }
+        }
+        add(StoringCalls.removeDevices(plan.removedRows), unless: plan.removedRows.isEmpty)
+        add(StoringCalls.endDatasetSubscriptions(of: plan.rowsLosingDatasets), unless: plan.rowsLosingDatasets.isEmpty)
+        add(StoringCalls.endTopicSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
+        add(StoringCalls.endSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
+        add(TokenCalls.end(of: plan.rowsLosingTokens), unless: plan.rowsLosingTokens.isEmpty)
+        add(StoringCalls.renewDevices(plan.renewed), unless: plan.renewed.isEmpty)
+        add(StoringCalls.addDevices(plan.added), unless: plan.added.isEmpty)
+        let (lost, kept) = (plan.rowsLosingAddressRests, plan.addressRests)
+        add(AddressCalls.forget(of: lost), unless: lost.isEmpty)
+        add(AddressCalls.keep(kept), unless: kept.isEmpty)
+        if let limit = quotas[.devicesPerOwner] {
+            let (users, identities) = (plan.newcomersToUsers, plan.newcomersToIdentities)
+            add(
+                QuotaCalls.checkDevices(newToUsers: users, newToIdentities: identities, limit: limit),
+                unless: users.isEmpty && identities.isEmpty)
+        }
+        if !plan.tokens.isEmpty { calls += TokenCalls.carryOut(plan.tokens) }
+        let datasets = quotas[.datasetsPerOwner]
+        add(StoringCalls.addDatasets(plan.learnedDatasets, limit: datasets), unless: plan.learnedDatasets.isEmpty)
+        add(
+            StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions, limit: datasets),
+            unless: plan.datasetSubscriptions.isEmpty)
+        add(StoringCalls.addTopics(plan.topics), unless: plan.topics.isEmpty)
+        add(
+            StoringCalls.addTopicSubscriptions(plan.topicSubscriptions, limit: quotas[.topicsPerOwner]),
+            unless: plan.topics.isEmpty)
+        for call in StoringCalls.disinherit(plan.rowsChangingUser) { add(call, unless: plan.rowsChangingUser.isEmpty) }
+        add(StoringCalls.inherit(plan.inheritors), unless: plan.inheritors.isEmpty)
+        try transaction.commit(calls + more)
+    }
+
+    /// Each text once; two that only look alike are two.
+    static func distinct(_ names: [String]) -> [String] {
+        var seen: Set<[UInt8]> = []
+        return names.filter { seen.insert(Array($0.utf8)).inserted }
+    }
+
+    private static func numbers(_ names: [String], _ rows: Rows) -> [[UInt8]: Int64] {
+        var numbers: [[UInt8]: Int64] = [:]
+        for row in rows {
+            let index = Int(row.integer(0)) - 1
+            if names.indices.contains(index) { numbers[Array(names[index].utf8)] = row.integer(1) }
+        }
+        return numbers
+    }
+
+    /// Removes a device and its subscriptions.
+    public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let call = Call("DELETE FROM apus.device WHERE device_id = $1::text", [.text(deviceID)])
+            return try transaction.commit([call])[0].affectedCount > 0
+        }
+    }
+
+    /// Removes dead tokens: with an alert token its device, of any other kind only the token.
+    public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
+        let further = deadTokens.filter { $0.kind != .alert }
+        let alerts = deadTokens.filter { $0.kind == .alert && $0.successor == nil }
+        let replacements = deadTokens.compactMap { dead in
+            dead.kind == .alert ? dead.successor.map { (dead, $0) } : nil
+        }
+        var calls: [Call] = []
+        if !further.isEmpty { calls.append(TokenCalls.prune(further)) }
+        if !alerts.isEmpty { calls.append(TokenCalls.pruneDevices(alerts)) }
+        var isRemoval = calls.map { _ in true }
+        // One after the other, because two tokens may have the same successor.
+        for (dead, successor) in replacements {
+            calls += [AddressCalls.removeReplaced(dead, successor)] + AddressCalls.replace(dead, by: successor)
+            isRemoval += [true, false, false]
+        }
+        guard !calls.isEmpty else { return 0 }
+        return try writing(durable: false) { (transaction) throws(RegistryError) in
+            zip(try transaction.commit(calls), isRemoval).reduce(0) { $0 + ($1.1 ? $1.0.affectedCount : 0) }
+        }
+    }
+
+    // MARK: Reading
+
+    /// The columns of `device d` and its names that `decodeDevice` reads.
+    static let deviceColumns = "\(Device.readColumns), a.name, p.name, n.name"
+    /// How many they are.
+    static let deviceColumnCount = Device.readColumnCount + 3
+    /// The joins that the names come from.
+    static let deviceNames = """
+        JOIN apus.app a ON a.id = d.app LEFT JOIN apus.identity_pool p ON p.id = d.identity_pool
+        LEFT JOIN apus.identity n ON n.id = d.identity
+        """
+
+    /// One device, or nil.
+    public func device(_ deviceID: String) throws(RegistryError) -> Device? {
+        let call = Call(
+            "SELECT \(Self.deviceColumns) FROM apus.device d \(Self.deviceNames) WHERE d.device_id = $1::text",
+            [.text(deviceID)])
+        return try devices(call).first
+    }
+
+    /// The identities and users of devices.
+    public func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+        guard !deviceIDs.isEmpty else { return [] }
+        let call = Call(
+            """
+            SELECT n.name, d.user_id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            LEFT JOIN apus.device d ON d.device_id = r.name LEFT JOIN apus.identity n ON n.id = d.identity ORDER BY r.k
+            """, [.texts(deviceIDs)])
+        return try ask([call])[0].map { row in
+            DeviceOwner(identityID: row.optionalText(0), userID: row.optionalText(1))
+        }
+    }
+
+    /// The device of an app that has an address, or nil.
+    public func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
+        let call = Call(
+            """
+            SELECT \(Self.deviceColumns) FROM apus.device d \(Self.deviceNames)
+            WHERE d.token = $1::bytea AND d.app = (SELECT x.id FROM apus.app x WHERE x.name = $2::text)
+            """, [.bytes(AddressKey(token, platform).bytes), .text(app)])
+        return try devices(call).first
+    }
+
+    /// Devices in the order of their identifiers.
+    public func devices(
+        matching filter: DeviceFilter, after deviceID: String?, limit: Int
+    ) throws(RegistryError) -> [Device] {
+        try devices(Self.list(filter, after: deviceID, limit: limit))
+    }
+
+    private func devices(_ call: Call) throws(RegistryError) -> [Device] {
+        try rereading { () throws(RegistryError) in
+            let rows = try ask([call])[0]
+            let rests = try addressRests(in: rows, from: 0)
+            return try rows.map { (row) throws(RegistryError) in try Self.decodeDevice(row, rests) }
+        }
+    }
+
+    /// How many devices there are.
+    public func deviceCount() throws(RegistryError) -> Int {
+        Int(try ask([Call("SELECT count(*) FROM apus.device")])[0].integer(0, 0))
+    }
+
+    private static func list(_ filter: DeviceFilter, after deviceID: String?, limit: Int) -> Call {
+        var conditions = ["d.device_id > $1::text"]
+        // No identifier has a NUL, so what follows one in `after` makes no difference.
+        let after = String(decoding: (deviceID ?? "").utf8.prefix { $0 != 0 }, as: UTF8.self)
+        var parameters: [Parameter] = [.text(after), .integer(Int64(max(limit, 0)))]
+        func require(_ value: String?, _ condition: (String) -> String) {
+            guard let value else { return }
+            parameters.append(.text(value))
+            conditions.append(condition("$\(parameters.count)::text"))
+        }
+        require(filter.app) { "d.app = (SELECT x.id FROM apus.app x WHERE x.name = \($0))" }
+        require(filter.identityID) { "d.identity = (SELECT x.id FROM apus.identity x WHERE x.name = \($0))" }
+        require(filter.userID) { "d.user_id = \($0)" }
+        // The few devices of an identity or a user are found first and then sorted; all others are walked in order.
+        let isNarrow = filter.identityID != nil || filter.userID != nil
+        return Call(
+            """
+            WITH d AS \(isNarrow ? "" : "NOT ")MATERIALIZED (
+                SELECT * FROM apus.device d WHERE \(conditions.joined(separator: " AND ")))
+            SELECT \(deviceColumns) FROM d \(deviceNames) ORDER BY d.device_id LIMIT $2::bigint
+            """, parameters)
+    }
+
+    /// Reads the columns of `deviceColumns`, and the rest of the address that belongs to the row.
+    static func decodeDevice(_ row: Row, _ rests: [Int: AddressRest]) throws(RegistryError) -> Device {
+        let names = Device.readColumnCount
+        return try Device(
+            row, from: 0, app: row.text(names), identityPoolID: row.optionalText(names + 1),
+            identityID: row.optionalText(names + 2)
+        ) { () throws(RegistryError) in rests[row.number] }
+    }
+}

@@ -1,0 +1,224 @@
+import Notifications
+import RegistryCore
+import RegistrySQL
+
+/// The statements that write, each for any number of rows.
+enum StoringCalls {
+    // MARK: Names
+
+    /// A table of names with numbers in their place.
+    enum NameTable: String {
+        case app
+        case pool = "identity_pool"
+        case identity
+        case datasetName = "dataset_name"
+    }
+
+    /// Adds the names that a table does not have, in one order so that two transactions do not wait for each other.
+    static func addNames(_ names: [String], to table: NameTable) -> Call {
+        // Existing rows are left out first, because ON CONFLICT alone uses up a number for each.
+        Call(
+            """
+            INSERT INTO apus.\(table.rawValue) (name)
+            SELECT DISTINCT r.name FROM unnest($1::text[]) r(name)
+            WHERE NOT EXISTS (SELECT 1 FROM apus.\(table.rawValue) x WHERE x.name = r.name) ORDER BY r.name
+            ON CONFLICT (name) DO NOTHING
+            """, [.texts(names)])
+    }
+
+    /// The numbers of names: index in the list from 1, number.
+    static func numbers(of names: [String], in table: NameTable) -> Call {
+        Call(
+            """
+            SELECT r.k, x.id::bigint FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            JOIN apus.\(table.rawValue) x ON x.name = r.name
+            """, [.texts(names)])
+    }
+
+    /// The numbers of identities, which cannot be erased until the transaction ends.
+    static func numbersOfLockedIdentities(_ names: [String]) -> Call {
+        Call(
+            """
+            SELECT r.k, x.id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            JOIN apus.identity x ON x.name = r.name ORDER BY x.id FOR KEY SHARE OF x
+            """, [.texts(names)])
+    }
+
+    // MARK: Locks
+
+    /// Makes those wait who change the topics of these users, or also who gives them devices.
+    ///
+    /// - Parameters:
+    ///   - users: their names.
+    ///   - isShared: whether others may do the same at the same time.
+    /// - Returns: the statement.
+    static func lockUsers(_ users: [String], isShared: Bool) -> Call {
+        // A few locks for all users, because the server has room for some thousands in all.
+        Call(
+            """
+            SELECT pg_advisory_xact_lock\(isShared ? "_shared" : "")(\(Schema.userLocks), x.number) FROM (
+                SELECT DISTINCT hashtext(r.name) & 63 AS number FROM unnest($1::text[]) r(name) ORDER BY 1) x
+            """, [.texts(users)])
+    }
+
+    /// Makes others wait who change the datasets of these identities.
+    static func lockIdentities(_ names: [String]) -> Call {
+        Call(
+            """
+            SELECT n.id FROM apus.identity n WHERE n.id IN (
+                SELECT x.id FROM unnest($1::text[]) r(name) JOIN apus.identity x ON x.name = r.name)
+            ORDER BY n.id FOR NO KEY UPDATE
+            """, [.texts(names)])
+    }
+
+    /// Makes others wait who change the datasets of the identity that a device has.
+    static func lockIdentity(of deviceID: String) -> Call {
+        Call(
+            """
+            SELECT n.id FROM apus.identity n
+            WHERE n.id = (SELECT d.identity FROM apus.device d WHERE d.device_id = $1::text) FOR NO KEY UPDATE
+            """, [.text(deviceID)])
+    }
+
+    /// Reads a device, and makes others wait who change it.
+    static func lockDevice(_ deviceID: String) -> Call {
+        Call(
+            """
+            SELECT \(StoredDevice.columns) FROM apus.device d WHERE d.device_id = $1::text FOR NO KEY UPDATE
+            """, [.text(deviceID)])
+    }
+
+    /// Reads the devices that have one of the identifiers, or one of the addresses in its app, and makes others wait.
+    static func lockDevices(_ devices: [Device]) -> Call {
+        Call(
+            """
+            SELECT \(StoredDevice.columns) FROM apus.device d WHERE d.id IN (
+                SELECT x.id FROM unnest($1::text[]) r(name) JOIN apus.device x ON x.device_id = r.name
+                UNION
+                SELECT x.id FROM unnest($2::bytea[], $3::text[]) r(token, app)
+                JOIN apus.app a ON a.name = r.app JOIN apus.device x ON x.token = r.token AND x.app = a.id)
+            ORDER BY d.id FOR UPDATE
+            """,
+            [
+                .texts(devices.map(\.deviceID)),
+                .byteLists(devices.map { AddressKey($0.token, $0.platform).bytes }), .texts(devices.map(\.app)),
+            ])
+    }
+
+    // MARK: Devices
+
+    static func removeDevices(_ rows: [Int64]) -> Call {
+        Call("DELETE FROM apus.device WHERE id = ANY ($1::bigint[])", [.integers(rows)])
+    }
+
+    static func renewDevices(_ devices: [(row: Int64, NumberedRegistration)]) -> Call {
+        Call(
+            """
+            UPDATE apus.device d SET app = r.app, identity_pool = r.identity_pool, identity = r.identity,
+                \(Device.storedColumns.assignments(of: "r"))
+            FROM unnest($1::bigint[], \(deviceArrays(from: 2))) r(id, \(deviceColumns)) WHERE d.id = r.id
+            """, [.integers(devices.map(\.row))] + deviceParameters(devices.map(\.1)))
+    }
+
+    static func addDevices(_ devices: [NumberedRegistration]) -> Call {
+        Call(
+            """
+            INSERT INTO apus.device (\(deviceColumns))
+            SELECT \(deviceColumns) FROM unnest(\(deviceArrays(from: 1))) WITH ORDINALITY r(\(deviceColumns), k)
+            ORDER BY k
+            """, deviceParameters(devices))
+    }
+
+    private static let deviceColumns = "app, identity_pool, identity, \(Device.storedColumns.names())"
+
+    private static func deviceArrays(from first: Int) -> String {
+        "$\(first)::bigint[], $\(first + 1)::bigint[], $\(first + 2)::bigint[], "
+            + Device.storedColumns.arrays(from: first + 3)
+    }
+
+    private static func deviceParameters(_ devices: [NumberedRegistration]) -> [Parameter] {
+        [
+            .integers(devices.map(\.app)), .optionalIntegers(devices.map(\.pool)),
+            .optionalIntegers(devices.map(\.identity)),
+        ] + Device.storedColumns.parameters(devices.map(\.registration.device))
+    }
+
+    // MARK: Subscriptions
+
+    static func endDatasetSubscriptions(of rows: [Int64]) -> Call {
+        Call("DELETE FROM apus.dataset_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+    }
+
+    static func endTopicSubscriptions(of rows: [Int64]) -> Call {
+        Call("DELETE FROM apus.topic_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+    }
+
+    /// Makes datasets known, and subscribes the devices that wait for datasets to come.
+    ///
+    /// The names have been added and the identities are locked.
+    ///
+    /// - Parameters:
+    ///   - keys: the datasets.
+    ///   - limit: how many may be known of an identity; nil for any number.
+    /// - Returns: the statement.
+    static func addDatasets(_ keys: [DatasetKey], limit: Int? = nil) -> Call {
+        let joining = Call(
+            """
+            INSERT INTO apus.dataset_subscription (identity, dataset_name, device, joined)
+            SELECT u.identity, x.dataset_name, u.device, u.joined FROM added x
+            JOIN apus.dataset_subscription u ON u.identity = x.identity AND u.dataset_name = \(Schema.futureDatasets)
+            JOIN apus.device d ON d.id = u.device AND d.identity_pool = x.identity_pool
+            ON CONFLICT DO NOTHING
+            """)
+        let checking = limit.map { limit in
+            """
+            , joined AS (\(joining.sql))
+            SELECT \(QuotaCalls.refusal(.datasetsPerOwner, limit)) FROM (
+                SELECT x.identity, count(*) AS number FROM added x GROUP BY x.identity) a
+            WHERE a.number + (SELECT count(*) FROM apus.dataset k WHERE k.identity = a.identity) > \(limit)
+            """
+        }
+        return Call(
+            """
+            WITH added AS (
+                INSERT INTO apus.dataset (identity, identity_pool, dataset_name)
+                SELECT DISTINCT n.id, p.id, s.id FROM unnest($1::text[], $2::text[], $3::text[]) r(pool, identity, name)
+                JOIN apus.identity_pool p ON p.name = r.pool JOIN apus.identity n ON n.name = r.identity
+                JOIN apus.dataset_name s ON s.name = r.name
+                ON CONFLICT DO NOTHING RETURNING identity, identity_pool, dataset_name)
+            \(checking ?? joining.sql)
+            """,
+            [
+                .texts(keys.map(\.identityPoolID)), .texts(keys.map(\.identityID)), .texts(keys.map(\.datasetName)),
+            ])
+    }
+
+    /// Subscribes devices to datasets that are known; a device without an identity is left out.
+    ///
+    /// - Parameters:
+    ///   - list: the devices and the names of the datasets.
+    ///   - limit: how many a device may subscribe to; nil for any number.
+    /// - Returns: the statement.
+    static func addDatasetSubscriptions(_ list: [(deviceID: String, name: String)], limit: Int? = nil) -> Call {
+        let insertion = Call(
+            """
+            INSERT INTO apus.dataset_subscription (identity, dataset_name, device)
+            SELECT DISTINCT d.identity, s.id, d.id FROM unnest($1::text[], $2::text[]) r(device, name)
+            JOIN apus.device d ON d.device_id = r.device AND d.identity IS NOT NULL
+            JOIN apus.dataset_name s ON s.name = r.name
+            ON CONFLICT DO NOTHING
+            """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
+        return QuotaCalls.adding(
+            insertion, returning: "device, dataset_name", of: "device",
+            counted: "dataset_name <> \(Schema.futureDatasets)",
+            before: """
+                SELECT count(*) FROM apus.dataset_subscription u
+                WHERE u.device = a.device AND u.dataset_name <> \(Schema.futureDatasets)
+                """, .datasetsPerOwner, limit: limit)
+    }
+
+    /// Ends the subscriptions of devices to records.
+    static func endSubscriptions(of rows: [Int64]) -> Call {
+        Call("DELETE FROM apus.subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+    }
+}

@@ -1,0 +1,211 @@
+public import Notifications
+public import RegistryCore
+import RegistrySQL
+
+extension PostgresRegistry: RegistryTransfer {
+    // MARK: Devices
+
+    /// Devices with everything that is theirs.
+    public func deviceRecords(after deviceID: String?, limit: Int) throws(RegistryError) -> [DeviceRecord] {
+        try deviceRecords(TransferCalls.devices(after: deviceID, limit: limit))
+    }
+
+    /// The named devices that exist.
+    public func deviceRecords(named deviceIDs: [String]) throws(RegistryError) -> [DeviceRecord] {
+        deviceIDs.isEmpty ? [] : try deviceRecords(TransferCalls.devices(deviceIDs))
+    }
+
+    private func deviceRecords(_ call: Call) throws(RegistryError) -> [DeviceRecord] {
+        try rereading { () throws(RegistryError) in
+            let rows = try ask([call])[0]
+            let rests = try addressRests(in: rows, from: 0)
+            return try rows.map { (row) throws(RegistryError) in
+                try Self.record(row, try Self.decodeDevice(row, rests))
+            }
+        }
+    }
+
+    /// Puts a record together from a device and the columns behind it.
+    private static func record(_ row: Row, _ device: Device) throws(RegistryError) -> DeviceRecord {
+        let next = deviceColumnCount
+        return DeviceRecord(
+            device: device, datasetNames: list(row, next + 1), includesFutureDatasets: row.integer(next + 2) != 0,
+            topics: list(row, next + 3), badge: Int(row.integer(next)),
+            tokens: try list(row, next + 4).map { (text) throws(RegistryError) in
+                guard let token = furtherToken(text, of: device.deviceID)
+                else { throw row.corrupt("a further token of the device \"\(device.deviceID)\" is none") }
+                return token
+            })
+    }
+
+    /// Reads an array of texts, which the statement has joined with zero bytes.
+    private static func list(_ row: Row, _ column: Int32) -> [String] {
+        row.bytes(column).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Reads kind, digits and moment with blanks between.
+    private static func furtherToken(_ text: String, of deviceID: String) -> FurtherToken? {
+        let parts = text.split(separator: " ")
+        guard parts.count == 3, let kind = TokenKind(rawValue: String(parts[0])),
+            let token = DeviceToken(hexadecimal: parts[1]), let registeredAt = Int64(parts[2])
+        else { return nil }
+        return FurtherToken(deviceID: deviceID, kind: kind, token: token, registeredAtMilliseconds: registeredAt)
+    }
+
+    /// Makes devices be what their records say.
+    public func replaceDevices(_ records: [DeviceRecord]) throws(RegistryError) {
+        let registrations = records.map {
+            DeviceRegistration(device: $0.device, datasetNames: $0.datasetNames, topics: $0.topics)
+        }
+        for registration in registrations { try RegistryRules.check(registration) }
+        for record in records { for token in record.tokens { try RegistryRules.check(token, of: record.device) } }
+        guard !records.isEmpty else { return }
+        try requireSchema(forAddressesOf: records.lazy.map(\.device))
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let (numbered, stored) = try prepare(registrations, transaction)
+            let bare = numbered.map { item in
+                NumberedRegistration(
+                    registration: DeviceRegistration(device: item.registration.device), app: item.app,
+                    pool: item.pool, identity: item.identity)
+            }
+            let full = RegistrationPlan(numbered, stored: stored)
+            try carryOut(
+                RegistrationPlan(bare, stored: stored), transaction, then: TransferCalls.fill(records, full))
+        }
+    }
+
+    // MARK: Names
+
+    /// The datasets that the registry knows.
+    public func knownDatasets(after key: DatasetKey?, limit: Int) throws(RegistryError) -> [DatasetKey] {
+        let call = Call(
+            """
+            SELECT n.name, p.name, s.name FROM apus.identity n JOIN apus.dataset k ON k.identity = n.id
+            JOIN apus.identity_pool p ON p.id = k.identity_pool JOIN apus.dataset_name s ON s.id = k.dataset_name
+            WHERE n.name >= $1::text AND (n.name, p.name, s.name) > ($1::text, $2::text, $3::text)
+            ORDER BY n.name, p.name, s.name LIMIT $4::bigint
+            """,
+            [
+                .text(key?.identityID ?? ""), .text(key?.identityPoolID ?? ""), .text(key?.datasetName ?? ""),
+                .integer(Int64(max(limit, 0))),
+            ])
+        return try ask([call])[0].map { row in
+            DatasetKey(identityPoolID: row.text(1), identityID: row.text(0), datasetName: row.text(2))
+        }
+    }
+
+    /// The users' subscriptions to topics.
+    public func topicUsers(after last: TopicUser?, limit: Int) throws(RegistryError) -> [TopicUser] {
+        let call = Call(
+            """
+            SELECT x.user_id, a.name, t.name FROM apus.topic_user x JOIN apus.topic t ON t.id = x.topic
+            JOIN apus.app a ON a.id = t.app
+            WHERE x.user_id >= $1::text AND (x.user_id, a.name, t.name) > ($1::text, $2::text, $3::text)
+            ORDER BY x.user_id, a.name, t.name LIMIT $4::bigint
+            """,
+            [
+                .text(last?.userID ?? ""), .text(last?.app ?? ""), .text(last?.topic ?? ""),
+                .integer(Int64(max(limit, 0))),
+            ])
+        return try ask([call])[0].map { TopicUser(userID: $0.text(0), app: $0.text(1), topic: $0.text(2)) }
+    }
+
+    /// Subscribes users to topics.
+    public func addTopicUsers(_ list: [TopicUser]) throws(RegistryError) {
+        for item in list {
+            try RegistryRules.checkTopic(item.topic)
+            try RegistryRules.checkOwner(item.userID, app: item.app)
+        }
+        guard !list.isEmpty else { return }
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            _ = try transaction.commit(
+                [
+                    StoringCalls.lockUsers(list.map(\.userID), isShared: false),
+                    StoringCalls.addNames(Self.distinct(list.map(\.app)), to: .app),
+                    StoringCalls.addTopics(list.map { ($0.topic, $0.app) }),
+                ] + StoringCalls.addTopicUsers(list, limit: quotas[.topicsPerOwner]))
+        }
+    }
+
+    // MARK: Subscriptions and configurations
+
+    /// The named subscriptions that exist.
+    public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
+        keys.isEmpty ? [] : try ask([SubscriptionCalls.named(keys)])[0].map(wholeSubscription)
+    }
+
+    /// All configurations of identity pools.
+    public func poolConfigurations() throws(RegistryError) -> [PoolConfiguration] {
+        let call = Call("SELECT identity_pool, content FROM apus.pool_configuration ORDER BY identity_pool")
+        return try ask([call])[0].map { row in
+            PoolConfiguration(identityPoolID: row.text(0), json: row.bytes(1))
+        }
+    }
+}
+
+/// The statements that move a registry.
+enum TransferCalls {
+    /// The named devices with everything that is theirs.
+    static func devices(_ deviceIDs: [String]) -> Call {
+        devices(named: "unnest($1::text[]) r(name)", [.texts(deviceIDs)])
+    }
+
+    /// A page of the devices in their order, with everything that is theirs.
+    static func devices(after deviceID: String?, limit: Int) -> Call {
+        // No identifier has a NUL, so what follows one makes no difference.
+        let after = String(decoding: (deviceID ?? "").utf8.prefix { $0 != 0 }, as: UTF8.self)
+        let page = """
+            (SELECT x.device_id AS name FROM apus.device x WHERE x.device_id > $1::text
+                ORDER BY x.device_id LIMIT $2::bigint) r
+            """
+        return devices(named: page, [.text(after), .integer(Int64(max(limit, 0)))])
+    }
+
+    /// Devices whose names are the rows `r(name)`.
+    ///
+    /// The columns of a device, badge, names of datasets, whether datasets to come are among them, topics, further
+    /// tokens (kind, digits and moment with blanks between); lists are bytes, each name followed by a zero byte.
+    private static func devices(named names: String, _ parameters: [Parameter]) -> Call {
+        func list(_ name: String, _ from: String) -> String {
+            // An empty aggregate is NULL, which reads as no name.
+            "(SELECT string_agg(convert_to(\(name), 'UTF8') || '\\x00'::bytea, NULL ORDER BY \(name)) FROM \(from))"
+        }
+        let datasets = """
+            dataset_subscription u JOIN apus.dataset_name s ON s.id = u.dataset_name
+            WHERE u.device = d.id AND u.dataset_name <> \(Schema.futureDatasets)
+            """
+        let topics = """
+            topic_subscription u JOIN apus.topic t ON t.id = u.topic WHERE u.device = d.id AND u.source & 1 <> 0
+            """
+        let token = "t.kind || ' ' || encode(t.token, 'hex') || ' ' || t.registered_at"
+        return Call(
+            """
+            SELECT \(PostgresRegistry.deviceColumns), d.badge, \(list("s.name", datasets)),
+                EXISTS (SELECT 1 FROM apus.dataset_subscription u WHERE u.identity = d.identity
+                    AND u.dataset_name = \(Schema.futureDatasets) AND u.device = d.id),
+                \(list("t.name", topics)), \(list(token, "device_token t WHERE t.device = d.id"))
+            FROM \(names) JOIN apus.device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
+            ORDER BY d.device_id
+            """, parameters)
+    }
+
+    /// Gives devices, which are there, what their records have, and takes from them what these do not have.
+    static func fill(_ records: [DeviceRecord], _ plan: RegistrationPlan) -> [Call] {
+        let names = records.map(\.device.deviceID)
+        let future = records.filter(\.includesFutureDatasets).map { (deviceID: $0.device.deviceID, name: "*") }
+        let own = "u.device IN (SELECT d.id FROM unnest($1::text[]) r(name) JOIN apus.device d ON d.device_id = r.name)"
+        return [
+            Call("DELETE FROM apus.dataset_subscription u WHERE \(own)", [.texts(names)]),
+            Call("UPDATE apus.topic_subscription u SET source = source & ~1 WHERE \(own)", [.texts(names)]),
+            Call("DELETE FROM apus.topic_subscription u WHERE source = 0 AND \(own)", [.texts(names)]),
+            StoringCalls.addDatasets(plan.learnedDatasets),
+            StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions + future),
+            StoringCalls.addTopics(plan.topics), StoringCalls.addTopicSubscriptions(plan.topicSubscriptions),
+            Call(
+                """
+                UPDATE apus.device d SET badge = r.badge FROM unnest($1::text[], $2::bigint[]) r(name, badge)
+                WHERE d.device_id = r.name AND d.badge <> r.badge
+                """, [.texts(names), .integers(records.map { Int64($0.badge) })]),
+        ] + TokenCalls.fill(records)
+    }
+}

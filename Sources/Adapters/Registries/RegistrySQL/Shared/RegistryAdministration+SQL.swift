@@ -1,0 +1,22 @@
+public import RegistryCore
+
+extension RegistryAdministration where Self: SQLStore {
+    /// Removes a token.
+    public func removeToken(named name: String) throws(RegistryError) -> Bool {
+        try write(durable: true, "DELETE FROM \(table: "api_token") WHERE name = \(name)").changedRows > 0
+    }
+
+    /// All tokens.
+    public func tokens() throws(RegistryError) -> [APIToken] {
+        try ask("SELECT \(sql: APIToken.readColumns) FROM \(table: "api_token") ORDER BY name") {
+            (row) throws(RegistryError) in try APIToken(row)
+        }
+    }
+
+    /// The configuration of an identity pool.
+    public func poolConfiguration(of identityPoolID: String) throws(RegistryError) -> [UInt8]? {
+        try ask("SELECT content FROM \(table: "pool_configuration") WHERE identity_pool = \(identityPoolID)") {
+            $0.bytes(0)
+        }.first
+    }
+}

@@ -1,0 +1,34 @@
+public import ChangeEvents
+public import Messages
+public import Notifications
+
+/// Validates events with the worker's own code, before they are published: decoding, the app, the notification.
+///
+/// The existence of a device is not checked: only the registry knows it.
+public struct EventValidator {
+    private let decoder = EventDecoder()
+    private var renderer: ContentRenderer?
+
+    /// Creates a validator.
+    ///
+    /// - Parameter apps: the apps that the worker has; without any the app of an event is not looked at.
+    public init(apps: [PipelineConfiguration.App] = []) { renderer = apps.isEmpty ? nil : ContentRenderer(apps: apps) }
+
+    /// Validates a message.
+    ///
+    /// - Returns: the event.
+    /// - Throws: `EventRejection`, with which a worker would make it, or an entry of its target, a dead letter.
+    public mutating func validate(_ message: Message) throws(EventRejection) -> ChangeEvent {
+        let event = try decoder.decode(message)
+        // A worker would make a dead letter of the entry alone; a publisher can still correct it.
+        if case .push(let push) = event.kind, let refused = push.refused { throw refused.first }
+        if renderer != nil {
+            _ = try renderer?.validate(event, expiresAt: nil)
+        } else if case .push(let push) = event.kind {
+            try push.checkTarget()
+            var builder = PushContentBuilder(bundleID: "")
+            _ = try builder.content(of: push.notification, options: push.options)
+        }
+        return event
+    }
+}

@@ -1,0 +1,110 @@
+import PushServiceSimulator
+
+/// One message that a simulator of FCM answered.
+public struct RecordedMessage: Sendable, Equatable {
+    /// When it was answered, in milliseconds since 1970.
+    public var timeMilliseconds: Int64
+    /// The target; nil if the request had none, or could not be read.
+    public var target: FCMTarget?
+    /// The name that it was given; nil if it was refused.
+    public var name: String?
+    /// The data that an Android device gets.
+    public var data: [String: String]
+    /// `title`, `body` and `image`, as far as they are for all platforms; nil if there is no `notification`.
+    public var notification: [String: String]?
+    /// `android.collapse_key`.
+    public var collapseKey: String?
+    /// `android.ttl`, as the request says it, for example `3.5s`.
+    public var ttl: String?
+    /// `android.priority`: `NORMAL` or `HIGH`.
+    public var priority: String?
+    /// Whether the request asked only whether the message would be accepted.
+    public var isValidateOnly: Bool
+    /// The status of the answer.
+    public var status: Int
+    /// FCM's code, or the name of the refusal; nil if the message was accepted.
+    public var reason: String?
+    /// Whether a message with the same target and content had been accepted before.
+    public var isDuplicate: Bool
+    /// Whether it reaches the device later, because too many collapsible messages were on their way to it.
+    public var isDelayed: Bool
+    /// The body of the request, as far as it was kept.
+    public var payload: [UInt8]
+
+    init(_ facts: MessageFacts, payload: [UInt8]) {
+        timeMilliseconds = facts.timeMilliseconds
+        target = facts.message?.target
+        name = facts.name
+        data = Self.texts(facts.message?.data ?? [])
+        notification = facts.message?.node["notification"].map { Self.texts($0.members) }
+        collapseKey = facts.message?.collapseKey
+        ttl = facts.message?.ttl
+        priority = facts.message?.priority
+        isValidateOnly = facts.message?.isValidateOnly ?? false
+        status = facts.status
+        reason = facts.reason
+        isDuplicate = facts.isDuplicate
+        isDelayed = facts.isDelayed
+        self.payload = payload
+    }
+
+    private static func texts(_ members: [JSONMember]) -> [String: String] {
+        Dictionary(members.map { ($0.name, $0.value.text ?? "") }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// The facts about one answer, beside the body of the request.
+struct MessageFacts {
+    /// When it was given, in milliseconds since 1970.
+    var timeMilliseconds: Int64
+    /// The message; nil if the body could not be read.
+    var message: FCMMessage?
+    var status: Int
+    var reason: String?
+    var name: String?
+    var isDuplicate = false
+    var isDelayed = false
+}
+
+/// Writes a record as one line of JSON; `token`, `status`, `reason`, `duplicate` and `payload` are as in those of APNs.
+enum MessageLine {
+    /// Appends the line of one answered request.
+    ///
+    /// - Parameters:
+    ///   - facts: the message and the answer.
+    ///   - timeMicroseconds: the time by the system's clock, in microseconds since 1970.
+    ///   - payload: the body, which goes into the line as the JSON that it is; null if it is none.
+    ///   - bytes: where the line goes, its line feed included.
+    static func append(_ facts: MessageFacts, timeMicroseconds: Int64, payload: [UInt8]?, to bytes: inout [UInt8]) {
+        bytes.append(text: "{\"time_ms\":")
+        bytes.append(integer: facts.timeMilliseconds)
+        bytes.append(text: ",\"time_us\":")
+        bytes.append(integer: timeMicroseconds)
+        append(",\"kind\":", facts.message?.target?.kind.rawValue, to: &bytes)
+        append(",\"token\":", facts.message?.target?.value ?? "", to: &bytes)
+        append(",\"name\":", facts.name, to: &bytes)
+        append(",\"collapse_key\":", facts.message?.collapseKey, to: &bytes)
+        append(",\"ttl\":", facts.message?.ttl, to: &bytes)
+        append(",\"priority\":", facts.message?.priority, to: &bytes)
+        bytes.append(
+            text: facts.message?.isValidateOnly == true ? ",\"validate_only\":true" : ",\"validate_only\":false")
+        bytes.append(text: ",\"status\":")
+        bytes.append(integer: Int64(facts.status))
+        append(",\"reason\":", facts.reason, to: &bytes)
+        bytes.append(text: facts.isDuplicate ? ",\"duplicate\":true" : ",\"duplicate\":false")
+        bytes.append(text: facts.isDelayed ? ",\"delayed\":true" : ",\"delayed\":false")
+        bytes.append(text: ",\"payload\":")
+        if let payload {
+            bytes.append(payload: payload)
+        } else {
+            bytes.append(text: "null")
+        }
+        bytes.append(text: "}\n")
+    }
+
+    /// Texts of requests are UTF-8, and go into the line as such.
+    private static func append(_ name: StaticString, _ text: String?, to bytes: inout [UInt8]) {
+        bytes.append(text: name)
+        bytes += (text.map { JSONNode.string($0).compact } ?? "null").utf8
+    }
+}

@@ -1,0 +1,109 @@
+import Synchronization
+
+/// Decides which faults happen: the same seed and the same questions give the same answers.
+struct FaultPlan: Sendable {
+    /// A request that may get a fault.
+    struct Request {
+        /// Its connection, counted from 1.
+        var connection: Int
+        /// Its number among the requests of the connection, counted from 1.
+        var number: Int
+        /// The addressee, as `FaultSyntax` has it.
+        var token: [UInt8]
+        /// Why it is asked about.
+        var trigger = FaultTrigger.request
+    }
+
+    private(set) var rules: [FaultRule] = []
+    /// How many faults have happened.
+    private(set) var faultCount = 0
+    private var state: UInt64
+
+    init(rules: [FaultRule] = [], seed: UInt64) {
+        self.rules = rules
+        state = seed
+    }
+
+    mutating func add(_ rule: FaultRule) { rules.append(rule) }
+
+    mutating func removeAll() { rules = [] }
+
+    /// The faults of a connection that has come.
+    mutating func connectionCame(_ number: Int) -> [Fault] {
+        var faults: [Fault] = []
+        for index in rules.indices where rules[index].befalls(connection: number) {
+            if let fault = take(index) { faults.append(fault) }
+        }
+        return faults
+    }
+
+    /// The fault of a request, if it gets one: that of the first matching rule.
+    mutating func requestCame(_ request: Request) -> Fault? {
+        for index in rules.indices where rules[index].befalls(request) {
+            if let fault = take(index) { return fault }
+        }
+        return nil
+    }
+
+    private mutating func take(_ index: Int) -> Fault? {
+        if let times = rules[index].times {
+            guard times > 0 else { return nil }
+            guard draw() < rules[index].probability else { return nil }
+            rules[index].times = times - 1
+        } else {
+            guard draw() < rules[index].probability else { return nil }
+        }
+        faultCount += 1
+        return rules[index].fault
+    }
+
+    /// The next number of SplitMix64 (Steele, Lea, Flood 2014), 0 to 1.
+    private mutating func draw() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return Double((mixed ^ mixed >> 31) >> 11) / Double(UInt64(1) << 53)
+    }
+}
+
+/// The faults of one simulator, which all its loops and its control port share.
+public final class FaultBook: Sendable {
+    private let plan: Mutex<FaultPlan>
+    /// Looked at for every request; the plan itself only if there is one.
+    private let hasRules: Atomic<Bool>
+    private let connections = Atomic<Int>(0)
+
+    init(_ faults: SimulatorFaults, seed: UInt64) {
+        let rules = faults.rules
+        plan = Mutex(FaultPlan(rules: rules, seed: seed))
+        hasRules = Atomic(!rules.isEmpty)
+    }
+
+    /// Whether there is any fault to decide about.
+    public var isActive: Bool { hasRules.load(ordering: .relaxed) }
+
+    /// How many faults have happened.
+    public var faultCount: Int { plan.withLock { $0.faultCount } }
+
+    /// Adds faults, which come after those that there are.
+    public func add(_ faults: SimulatorFaults) {
+        guard !faults.rules.isEmpty else { return }
+        plan.withLock { plan in for rule in faults.rules { plan.add(rule) } }
+        hasRules.store(true, ordering: .relaxed)
+    }
+
+    /// Removes all faults; their effects on existing connections stay.
+    public func removeAll() {
+        plan.withLock { $0.removeAll() }
+        hasRules.store(false, ordering: .relaxed)
+    }
+
+    /// The number of a connection that has come, and its faults.
+    func connectionCame() -> (number: Int, faults: [Fault]) {
+        let number = connections.wrappingAdd(1, ordering: .relaxed).newValue
+        return (number, isActive ? plan.withLock { $0.connectionCame(number) } : [])
+    }
+
+    func requestCame(_ request: FaultPlan.Request) -> Fault? { plan.withLock { $0.requestCame(request) } }
+}

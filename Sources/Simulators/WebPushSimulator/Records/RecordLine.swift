@@ -1,0 +1,77 @@
+import Crypto
+import Essentials
+import JSON
+import PushServiceSimulator
+
+/// Writes a record as one line of JSON; `token`, `status`, `reason`, `duplicate` and `payload` are as in those of APNs.
+///
+/// `token` is the name of the subscription. `payload` is the plaintext if that is JSON, else null, and then
+/// `payload_base64url` has it. `hash` is the beginning of its SHA-256, in hexadecimal digits.
+enum RecordLine {
+    private static let hashBytes = 16
+
+    /// Appends the line of a record.
+    ///
+    /// - Parameters:
+    ///   - record: the record.
+    ///   - timeMicroseconds: the time by the system's clock, in microseconds since 1970.
+    ///   - parser: finds out whether a plaintext is JSON.
+    ///   - bytes: where the line goes, its line feed included.
+    static func append(
+        _ record: RecordedWebPush, timeMicroseconds: Int64, parser: JSONParser, to bytes: inout [UInt8]
+    ) {
+        var writer = JSONWriter(capacityBytes: 512 + (record.plaintext?.count ?? 0))
+        writer.beginObject()
+        writer.key("time_ms")
+        writer.integer(record.timeMilliseconds)
+        writer.key("time_us")
+        writer.integer(timeMicroseconds)
+        writer.key("kind")
+        writer.string(record.kind.rawValue)
+        writer.key("origin")
+        writer.string(record.origin)
+        writer.key("token")
+        writer.string(record.subscription)
+        append("message", record.messageID, to: &writer)
+        writer.key("status")
+        writer.integer(record.status)
+        append("reason", record.reason, to: &writer)
+        append("fate", record.fate?.rawValue, to: &writer)
+        writer.key("duplicate")
+        writer.boolean(record.isDuplicate)
+        writer.key("delayed")
+        writer.boolean(record.isDelayed)
+        writer.key("reused")
+        writer.boolean(record.isReused)
+        writer.key("ttl")
+        if let ttl = record.ttlSeconds { writer.integer(ttl) } else { writer.null() }
+        append("urgency", record.urgency, to: &writer)
+        append("topic", record.topic, to: &writer)
+        append("event", record.event, to: &writer)
+        appendPlaintext(record.plaintext, parser, to: &writer)
+        writer.endObject()
+        bytes += writer.bytes
+        bytes.append(0x0A)
+    }
+
+    private static func append(_ name: StaticString, _ text: String?, to writer: inout JSONWriter) {
+        writer.key(name)
+        if let text { writer.string(text) } else { writer.null() }
+    }
+
+    private static func appendPlaintext(_ plaintext: [UInt8]?, _ parser: JSONParser, to writer: inout JSONWriter) {
+        append("hash", plaintext.map(hash), to: &writer)
+        writer.key("payload")
+        guard let plaintext else { return writer.null() }
+        if let value = try? parser.parse(plaintext) { return writer.value(value) }
+        writer.null()
+        writer.key("payload_base64url")
+        writer.string(Base64URL.encode(plaintext))
+    }
+
+    private static func hash(_ plaintext: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef")
+        return String(
+            SHA256Digest.digest(plaintext).prefix(hashBytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+}

@@ -1,0 +1,91 @@
+import PushServiceSimulator
+import Synchronization
+
+/// One origin's state, which its loops share.
+final class OriginParts: Sendable {
+    /// The beginning of the paths that redirects lead to.
+    static let trapPath = "/trap"
+
+    let name: String
+    let profile: ServiceProfile
+    let answers: ServiceAnswers
+    let directory: SubscriptionDirectory
+    let bindings: KeyBindings
+    let eventMember: String?
+    let refusesUnreadable: Bool
+    /// The parts that all origins share: the answers for subscriptions, and the values that may be used only once.
+    let script: AnswerBook
+    let once: UsedOnce
+
+    /// The messages that were accepted.
+    let accepted = AcceptedIdentifiers()
+    /// The VAPID tokens that were seen.
+    let tokens = AcceptedIdentifiers()
+    let store = Mutex(MessageStore())
+    let burst = Mutex(CollapsibleBurst())
+    let watch = Mutex(RetryAfterWatch())
+
+    private let hostName: String
+    private let port = Atomic<Int>(0)
+    private let visits = Atomic<Int>(0)
+
+    init(
+        _ origin: WebPushSimulatorConfiguration.Origin, _ configuration: WebPushSimulatorConfiguration,
+        script: AnswerBook, once: UsedOnce
+    ) {
+        name = origin.name
+        profile = origin.profile
+        hostName = origin.hostName
+        answers = ServiceAnswers(profile: origin.profile)
+        directory = SubscriptionDirectory(
+            originName: origin.name, profile: origin.profile, count: configuration.subscriptionsPerOrigin,
+            seed: configuration.seed)
+        bindings = KeyBindings(configuration.applicationServerKey)
+        eventMember = configuration.eventMember
+        refusesUnreadable = configuration.refusesUnreadable
+        self.script = script
+        self.once = once
+    }
+
+    /// The host and, if it is not 443, the port.
+    var authority: String {
+        let port = port.load(ordering: .relaxed)
+        return port == 443 ? hostName : "\(hostName):\(port)"
+    }
+
+    /// The origin, for example `https://localhost:8443` (RFC 6454 §6.2).
+    var url: String { "https://" + authority }
+
+    /// Says where it listens, before anybody can know.
+    func listens(on port: UInt16) { self.port.store(Int(port), ordering: .relaxed) }
+
+    /// Counts a request to the place that redirects lead to.
+    func trapVisited() { visits.add(1, ordering: .relaxed) }
+
+    /// How many requests came to the place that redirects lead to.
+    var trapVisits: Int { visits.load(ordering: .relaxed) }
+}
+
+/// Watches whether a sender waits as long as `retry-after` says: a pure state machine, whose time is an argument.
+struct RetryAfterWatch {
+    /// How many subscriptions are watched at once; the watch over further ones begins anew.
+    private static let subscriptionsMaximum = 1_000_000
+
+    private var notBefore: [Int: Int64] = [:]
+    /// Pushes that came too early.
+    private(set) var early = 0
+
+    /// Notes that a push to a subscription has come.
+    mutating func came(_ index: Int, nowMilliseconds now: Int64) {
+        guard !notBefore.isEmpty, let milliseconds = notBefore.removeValue(forKey: index), now < milliseconds else {
+            return
+        }
+        early += 1
+    }
+
+    /// Notes that the next push to a subscription is to come so much later.
+    mutating func answered(_ index: Int, retryAfterSeconds seconds: Int64, nowMilliseconds now: Int64) {
+        if notBefore.count >= Self.subscriptionsMaximum { notBefore.removeAll(keepingCapacity: true) }
+        notBefore[index] = now + min(max(0, seconds), 86_400) * 1_000
+    }
+}

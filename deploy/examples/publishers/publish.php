@@ -1,0 +1,30 @@
+<?php
+// Publishes an event, and ends when RabbitMQ has it: publish.php AMQP-URL EVENT-FILE ROUTING-KEY
+require "PhpAmqpLib/autoload.php"; // Debian: php-amqplib
+
+use PhpAmqpLib\Connection\AMQPStreamConnection;
+use PhpAmqpLib\Message\AMQPMessage;
+
+[, $url, $path, $routingKey] = $argv;
+$broker = parse_url($url);
+$connection = new AMQPStreamConnection(
+    $broker["host"], $broker["port"] ?? 5672, urldecode($broker["user"]), urldecode($broker["pass"]));
+$channel = $connection->channel();
+$isRefused = false;
+$channel->set_nack_handler(function () use (&$isRefused) { $isRefused = true; });
+$channel->confirm_select();
+$event = new AMQPMessage(file_get_contents($path), [
+    "content_type" => "application/cloudevents+json", "delivery_mode" => 2]);
+for ($attempt = 0; $attempt < 6; $attempt++) {
+    $isRefused = false;
+    $channel->basic_publish($event, "apus.changes", $routingKey, true);
+    $channel->wait_for_pending_acks_returns(10);
+    if (!$isRefused) {
+        $connection->close();
+        exit(0);
+    }
+    // RabbitMQ refuses it for now, for example because the queue is full: the same event again, a little later.
+    usleep(2 ** $attempt * 250_000);
+}
+fwrite(STDERR, "RabbitMQ refuses the event\n");
+exit(1);
