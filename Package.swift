@@ -110,8 +110,8 @@ let package = Package(
         swiftTarget("Crypto", in: "Mechanism", ["COpenSSL", "Essentials"]),
         swiftTarget("EncryptedContent", in: "Mechanism", ["Crypto"]),
         swiftTarget("HTTP2", in: "Mechanism", ["CNghttp2", "EventLoop", "Crypto"]),
-        swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop", "Messages"]),
-        swiftTarget("HTTPServer", in: "Mechanism", ["EventLoop", "Crypto"]),
+        swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop", "Messages", "Essentials"]),
+        swiftTarget("HTTPServer", in: "Mechanism", ["EventLoop", "Crypto", "Essentials"]),
         swiftTarget("HTTPClient", in: "Mechanism", ["CCurl", "EventLoop", "Essentials"]),
         swiftTarget("ServiceManager", in: "Mechanism", ["EventLoop"]),
 
@@ -290,7 +290,8 @@ let package = Package(
         // Beside the rings: shipped with the command, never seen by the worker's targets.
         // What simulators of push services have in common: connections, faults, scripts, records.
         swiftTarget(
-            "PushServiceSimulator", in: "Simulators", ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications"]),
+            "PushServiceSimulator", in: "Simulators",
+            ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications", "Essentials"]),
         swiftTarget(
             "APNsSimulator", in: "Simulators",
             ["PushServiceSimulator", "EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
@@ -350,7 +351,7 @@ let package = Package(
             "HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "EventLoop", "Crypto", "PushTestKit"]),
         testTarget("ServiceManagerTests", in: "Mechanism", ["ServiceManager", "EventLoop", "PushTestKit"]),
         testTarget("HashingTests", in: "Mechanism", ["Hashing", "Crypto", "PushTestKit"]),
-        testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "JSON"]),
+        testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "JSON", "PushTestKit", "Notifications"]),
         testTarget(
             "TracingTests", in: "Mechanism", ["Tracing", "PushTestKit"], exclude: ["Scripts"]),
         testTarget("NotificationsTests", in: "Core", ["Notifications", "JSON", "PushTestKit"]),

@@ -1,4 +1,5 @@
 import COpenSSL
+import Essentials
 
 /// The stored form of a password: scrypt (RFC 7914) with a random salt.
 ///
@@ -33,8 +34,8 @@ public struct PasswordHash: Hashable, Sendable {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt", parts[2].hasPrefix("ln="),
             parts[2].hasSuffix(",r=8,p=1"), let costBits = Int(parts[2].dropFirst(3).dropLast(8)),
-            Self.costBitsAccepted.contains(costBits), let salt = Self.bytes(parts[3]), salt.count >= 8,
-            salt.count <= 64, let hash = Self.bytes(parts[4]), hash.count == Self.hashBytes
+            Self.costBitsAccepted.contains(costBits), let salt = HexadecimalDigits.bytes(parts[3]), salt.count >= 8,
+            salt.count <= 64, let hash = HexadecimalDigits.bytes(parts[4]), hash.count == Self.hashBytes
         else { return nil }
         self.costBits = costBits
         self.salt = salt
@@ -42,7 +43,9 @@ public struct PasswordHash: Hashable, Sendable {
     }
 
     /// The text, for a file.
-    public var text: String { "$scrypt$ln=\(costBits),r=8,p=1$\(Self.digits(salt))$\(Self.digits(hash))" }
+    public var text: String {
+        "$scrypt$ln=\(costBits),r=8,p=1$\(HexadecimalDigits.text(salt))$\(HexadecimalDigits.text(hash))"
+    }
 
     /// Whether a password is the one that was hashed; false as well if there is no memory to find out.
     public func matches(_ password: [UInt8]) -> Bool {
@@ -59,18 +62,5 @@ public struct PasswordHash: Hashable, Sendable {
         }
         guard isMade == 1 else { throw CryptoError(.libraryFailed, "there is no memory to hash a password") }
         return hash
-    }
-
-    private static func digits(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    private static func bytes(_ digits: some StringProtocol) -> [UInt8]? {
-        let digits = Array(digits.utf8)
-        let isHexadecimal = digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-        guard digits.count.isMultiple(of: 2), isHexadecimal else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).compactMap { index in
-            UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
-        }
     }
 }

@@ -1,4 +1,5 @@
 import CCurl
+import Essentials
 import Glibc
 
 /// Fetches a document, or posts a form, by HTTP now and then, with libcurl: one request, one connection, the calling
@@ -56,8 +57,8 @@ public struct HTTPClient: Sendable {
     /// - Returns: the answer, with any status.
     /// - Throws: as `get`.
     public func post(_ url: String, form: KeyValuePairs<String, String>) throws(Failure) -> Answer {
-        try exchange(
-            url, form: form.map { Self.formEncoded($0.key) + "=" + Self.formEncoded($0.value) }.joined(separator: "&"))
+        let pairs = form.map { "\(PercentEncoding.encode($0.key))=\(PercentEncoding.encode($0.value))" }
+        return try exchange(url, form: pairs.joined(separator: "&"))
     }
 
     private func exchange(_ url: String, form: String?) throws(Failure) -> Answer {
@@ -99,20 +100,6 @@ public struct HTTPClient: Sendable {
     ) -> Result {
         guard let text else { return body(nil) }
         return text.withCString(body)
-    }
-
-    /// Letters, digits and four signs stand for themselves, other bytes become `%XX`, which every decoder takes.
-    private static func formEncoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "*"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
     }
 
     /// Whether the URL names a user; libcurl would use that one.

@@ -51,7 +51,7 @@ struct HTTPClientTests {
         let answer = try HTTPClient().post(url, form: ["grant_type": "a:b c", "assertion": "x.y_z-1*&=+ä\n"])
         #expect(
             String(decoding: answer.body, as: UTF8.self)
-                == "grant_type=a%3Ab%20c&assertion=x.y_z-1*%26%3D%2B%C3%A4%0A")
+                == "grant_type=a%3Ab%20c&assertion=x.y_z-1%2A%26%3D%2B%C3%A4%0A")
         #expect(answer.retryAfterSeconds == nil)
     }
 

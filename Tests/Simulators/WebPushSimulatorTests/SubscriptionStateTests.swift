@@ -1,3 +1,4 @@
+import Essentials
 import PushServiceSimulator
 import SimulatorTestClient
 import Testing

@@ -1,3 +1,4 @@
+import Essentials
 import HTTPClient
 import Metrics
 import Notifications

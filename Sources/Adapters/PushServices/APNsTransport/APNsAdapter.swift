@@ -1,3 +1,4 @@
+import Essentials
 internal import HTTP2
 import Notifications
 internal import ServiceClient

@@ -209,20 +209,7 @@ struct TraceVariables {
 
     private static func decoded(_ text: Substring) -> String? {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8.drop(while: isBlank).reversed().drop(while: isBlank).reversed())[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-                let decoded = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(decoded)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
+        let trimmed = text.utf8.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
+        return PercentEncoding.decode(String(decoding: Array(trimmed), as: UTF8.self))
     }
 }

@@ -1,3 +1,5 @@
+import ChangeEvents
+import Essentials
 import Notifications
 import RegistryAPI
 

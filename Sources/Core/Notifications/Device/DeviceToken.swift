@@ -1,3 +1,5 @@
+import Essentials
+
 /// The address that a push service gave to one installation of an app: bytes of any length.
 ///
 /// | service | bytes |

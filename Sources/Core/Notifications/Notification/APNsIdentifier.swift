@@ -1,3 +1,4 @@
+import Essentials
 public import Hashing
 
 /// The header `apns-id`: 128 bits, written as a lowercase canonical UUID.

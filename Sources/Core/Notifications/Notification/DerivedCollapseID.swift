@@ -1,3 +1,4 @@
+import Essentials
 import Hashing
 
 /// Collapse identifiers that Apus derives itself, so that a newer push replaces an older one on the device.

@@ -1,3 +1,4 @@
+import Essentials
 internal import JSON
 public import Messages
 import Notifications

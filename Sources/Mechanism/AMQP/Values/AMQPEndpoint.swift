@@ -1,3 +1,4 @@
+import Essentials
 import Glibc
 
 /// Where a broker is and who we are there: an `amqp://` or `amqps://` address, taken apart.
@@ -92,32 +93,13 @@ public struct AMQPEndpoint: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func decode(_ text: Substring, part: String) throws(AMQPError) -> String {
-        var decoded: [UInt8] = []
-        var bytes = text.utf8.makeIterator()
-        while let byte = bytes.next() {
-            guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
-                continue
-            }
-            guard let high = bytes.next().flatMap(hexadecimalDigit), let low = bytes.next().flatMap(hexadecimalDigit)
-            else {
-                throw AMQPError(.invalid, "the \(part) in the broker's address has a % without two hexadecimal digits")
-            }
-            decoded.append(high << 4 | low)
+        guard let decoded = PercentEncoding.bytes(of: text) else {
+            throw AMQPError(.invalid, "the \(part) in the broker's address has a % without two hexadecimal digits")
         }
         guard let string = String(validating: decoded, as: UTF8.self), !decoded.contains(0) else {
             throw AMQPError(.invalid, "the \(part) in the broker's address is not valid text")
         }
         return string
-    }
-
-    private static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 
     /// Whether the host is an IPv4 or IPv6 address rather than a name.

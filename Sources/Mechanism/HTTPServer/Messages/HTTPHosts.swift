@@ -1,3 +1,4 @@
+import Essentials
 import Glibc
 
 /// The hosts that a server answers for.
@@ -60,7 +61,7 @@ struct HTTPHost: Hashable {
             let address = rest[rest.index(after: rest.startIndex)..<end]
             guard
                 !address.isEmpty,
-                address.allSatisfy({ OctetClass.hexadecimalValue($0) != nil || $0 == 0x3A || $0 == 0x2E })
+                address.allSatisfy({ HexadecimalDigits.value(of: $0) != nil || $0 == 0x3A || $0 == 0x2E })
             else { return nil }
             name = String(decoding: address, as: UTF8.self).lowercased()
             isAddress = true

@@ -1,3 +1,5 @@
+import Essentials
+
 /// A request that has come in whole.
 public struct HTTPRequest: Sendable {
     /// The method, for example `GET`, as it was sent.
@@ -96,29 +98,7 @@ public struct HTTPTarget: Hashable, Sendable {
     }
 
     private static func decode(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit),
-                high << 4 | low != 0
-            else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 48...57: byte - 48
-        case 65...70: byte - 55
-        case 97...102: byte - 87
-        default: nil
-        }
+        PercentEncoding.decode(text).flatMap { $0.utf8.contains(0) ? nil : $0 }
     }
 }
 

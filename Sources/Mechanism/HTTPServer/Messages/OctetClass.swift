@@ -29,14 +29,4 @@ enum OctetClass {
         let lower = text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
         return word.withUTF8Buffer { $0.elementsEqual(lower) }
     }
-
-    /// The value of a hexadecimal digit; nil for any other octet.
-    static func hexadecimalValue(_ octet: UInt8) -> UInt8? {
-        switch octet {
-        case 0x30...0x39: octet - 0x30
-        case 0x41...0x46: octet - 0x37
-        case 0x61...0x66: octet - 0x57
-        default: nil
-        }
-    }
 }

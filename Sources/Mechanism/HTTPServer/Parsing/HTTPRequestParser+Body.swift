@@ -1,3 +1,5 @@
+import Essentials
+
 extension HTTPRequestParser {
     private static let sizeDigitsMaximum = 8
     private static let malformedChunk = HTTPRefusal.malformed(
@@ -30,11 +32,11 @@ extension HTTPRequestParser {
         case .line(let found): line = found
         case .none(let step): return step
         }
-        let digits = line.prefix { OctetClass.hexadecimalValue($0) != nil }
+        let digits = line.prefix { HexadecimalDigits.value(of: $0) != nil }
         guard (1...Self.sizeDigitsMaximum).contains(digits.count), Self.isExtension(line[digits.endIndex...]) else {
             return refuse(Self.malformedChunk)
         }
-        let size = digits.reduce(0) { $0 << 4 | Int(OctetClass.hexadecimalValue($1) ?? 0) }
+        let size = digits.reduce(0) { $0 << 4 | Int(HexadecimalDigits.value(of: $1) ?? 0) }
         chunkedBytes += size
         guard chunkedBytes <= bodyBytesMaximum else { return refuse(.bodyTooLong(bytesMaximum: bodyBytesMaximum)) }
         // The size of a chunk with bytes is bounded as the bytes are.

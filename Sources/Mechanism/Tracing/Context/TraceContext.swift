@@ -1,3 +1,5 @@
+import Essentials
+
 /// The number of a trace: 128 bits, not all of them zero.
 public struct TraceID: Hashable, Sendable, CustomStringConvertible {
     /// The first 64 bits.
@@ -115,23 +117,19 @@ enum Hexadecimal {
     static func number(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
-            switch digit {
-            case 0x30...0x39: number = number << 4 | UInt64(digit &- 0x30)
-            case 0x61...0x66: number = number << 4 | UInt64(digit &- 0x57)
-            default: return nil
-            }
+            guard let value = HexadecimalDigits.value(ofLowercase: digit) else { return nil }
+            number = number << 4 | UInt64(value)
         }
         return number
     }
 
     /// Writes 16 digits.
     static func text(_ number: UInt64) -> String {
-        String(unsafeUninitializedCapacity: 16) { digits in
-            for index in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index) & 15)
-                digits[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+        withUnsafeBytes(of: number.bigEndian) { bytes in
+            String(unsafeUninitializedCapacity: 16) { digits in
+                HexadecimalDigits.write(bytes.bindMemory(to: UInt8.self), to: UnsafeMutableRawBufferPointer(digits))
+                return 16
             }
-            return 16
         }
     }
 }

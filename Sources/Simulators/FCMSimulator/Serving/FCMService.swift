@@ -1,3 +1,4 @@
+import Essentials
 import EventLoop
 import HTTP2
 import PushServiceSimulator

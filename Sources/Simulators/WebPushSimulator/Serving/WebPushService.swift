@@ -1,4 +1,5 @@
 import EncryptedContent
+import Essentials
 import EventLoop
 import HTTP2
 import Hashing

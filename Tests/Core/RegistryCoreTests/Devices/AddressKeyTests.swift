@@ -1,3 +1,4 @@
+import Essentials
 import Notifications
 import PushTestKit
 import Testing

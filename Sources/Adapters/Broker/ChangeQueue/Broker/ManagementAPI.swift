@@ -1,4 +1,5 @@
 import AMQP
+import Essentials
 import EventLoop
 import HTTPClient
 import JSON
@@ -86,8 +87,8 @@ struct ManagementAPI: Sendable {
     /// - Throws: `ChangeQueueError`: `unavailable`, `refused`.
     func queueNames(beginningWith prefix: String) async throws(ChangeQueueError) -> [String] {
         let path =
-            "/api/queues/\(Self.encoded(virtualHost))?columns=name&page=1&page_size=\(Self.pageSize)&name="
-            + Self.encoded(prefix)
+            "/api/queues/\(PercentEncoding.encode(virtualHost))?columns=name&page=1&page_size=\(Self.pageSize)&name="
+            + PercentEncoding.encode(prefix)
         do {
             let loop = try EventLoop(name: "management")
             defer { loop.stopAndJoin() }
@@ -121,7 +122,7 @@ struct ManagementAPI: Sendable {
     }
 
     private func path(of queue: String) -> String {
-        "/api/queues/\(Self.encoded(virtualHost))/\(Self.encoded(queue))"
+        "/api/queues/\(PercentEncoding.encode(virtualHost))/\(PercentEncoding.encode(queue))"
     }
 
     private func effectivePolicy(of queue: String) throws(ChangeQueueError) -> Finding {
@@ -151,18 +152,6 @@ struct ManagementAPI: Sendable {
             return try JSONParser(bytesMaximum: Self.queueBytesMaximum).parse(answer.body, refusingRepeatedKeys: false)
         } catch {
             throw ChangeQueueError(.unavailable, "the management API's answer cannot be read: \(error)")
-        }
-    }
-
-    private static func encoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { encoded, byte in
-            let character = Unicode.Scalar(byte)
-            let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-            if isPlain || "-._~".unicodeScalars.contains(character) {
-                encoded.unicodeScalars.append(character)
-            } else {
-                encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
         }
     }
 }

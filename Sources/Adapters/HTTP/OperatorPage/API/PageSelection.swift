@@ -130,9 +130,7 @@ extension DeadLetterFilter {
 
     private func check() throws(PageProblem) {
         guard let identifierPrefix else { return }
-        let isHexadecimal = identifierPrefix.utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
-        }
+        let isHexadecimal = identifierPrefix.utf8.allSatisfy { HexadecimalDigits.value(ofLowercase: $0) != nil }
         guard isHexadecimal, identifierPrefix.utf8.count <= 32 else {
             throw PageProblem(
                 .invalid,

@@ -1,5 +1,6 @@
 import COperatorPage
 import Crypto
+import Essentials
 import HTTPServer
 
 /// The files of the page, which are part of the program.
@@ -20,9 +21,9 @@ struct PageAssets: Sendable {
                 continue
             }
             let bytes = Array(UnsafeBufferPointer(start: asset.bytes, count: asset.count))
-            let digest = SHA256Digest.digest(bytes).prefix(12).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            let digest = HexadecimalDigits.text(Array(SHA256Digest.digest(bytes).prefix(12)))
             assets[String(cString: name)] = Asset(
-                type: String(cString: type), bytes: bytes, entityTag: "\"\(digest.joined())\"")
+                type: String(cString: type), bytes: bytes, entityTag: "\"\(digest)\"")
         }
         self.assets = assets
     }

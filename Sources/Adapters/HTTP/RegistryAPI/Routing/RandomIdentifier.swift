@@ -1,3 +1,5 @@
+import Essentials
+
 /// Random identifiers, from the system's generator.
 enum RandomIdentifier {
     /// A random UUID in lower case (RFC 9562, version 4).
@@ -10,11 +12,7 @@ enum RandomIdentifier {
 
     /// Sixteen bytes in the shape of a UUID.
     static func uuidText(_ bytes: some Collection<UInt8>) -> String {
-        var text = ""
-        for (index, byte) in bytes.prefix(16).enumerated() {
-            if [4, 6, 8, 10].contains(index) { text += "-" }
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
-        return text
+        let digits = Array(HexadecimalDigits.text(Array(bytes.prefix(16))))
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
     }
 }

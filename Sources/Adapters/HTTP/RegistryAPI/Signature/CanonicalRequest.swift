@@ -1,4 +1,5 @@
 import Crypto
+import Essentials
 import HTTPServer
 
 /// The signed parts of a request, in canonical form ("Create a canonical request", the AWS General Reference).
@@ -11,7 +12,9 @@ enum CanonicalRequest {
     ///   - bodyDigest: the digest of the body in hexadecimal digits.
     /// - Returns: the text; nil if a signed field is missing.
     static func text(of request: HTTPRequest, fieldNames: [String], bodyDigest: String) -> String? {
-        var text = "\(request.method)\n\(encoded(normalized(request.target.rawPath), isPath: true))\n"
+        // A path has been encoded once by its sender, and is encoded again.
+        let path = PercentEncoding.encode(normalized(request.target.rawPath), keepsSlashes: true)
+        var text = "\(request.method)\n\(path)\n"
         text += query(request.target.queryItems) + "\n"
         for name in fieldNames {
             let values = request.fields.filter { $0.name == name }.map { collapsed($0.value) }
@@ -36,28 +39,12 @@ enum CanonicalRequest {
     }
 
     private static func query(_ items: [HTTPQueryItem]) -> String {
-        let pairs = items.map { (encoded($0.name, isPath: false), encoded($0.value, isPath: false)) }
+        let pairs = items.map { (PercentEncoding.encode($0.name), PercentEncoding.encode($0.value)) }
         return pairs.sorted { $0 < $1 }.map { "\($0)=\($1)" }.joined(separator: "&")
-    }
-
-    /// Percent-encodes all but `A-Z a-z 0-9 - . _ ~`; a path, which has been encoded once by its sender, is encoded
-    /// again, but for its slashes.
-    static func encoded(_ text: String, isPath: Bool) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122, 45, 46, 95, 126: bytes.append(byte)
-            case 47 where isPath: bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Without blanks at the ends, and with one blank for several.
     private static func collapsed(_ value: String) -> String {
         value.split(separator: " ").joined(separator: " ")
     }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 55 + value }
 }

@@ -55,7 +55,7 @@ struct SignatureVerifier: Sendable {
         let key = keys[ByteText(header.keyIdentifier)]
         guard
             let canonical = CanonicalRequest.text(
-                of: request, fieldNames: header.signedFieldNames, bodyDigest: Self.hexadecimal(digest))
+                of: request, fieldNames: header.signedFieldNames, bodyDigest: HexadecimalDigits.text(digest))
         else { throw SignatureRefusal(.incomplete, "A header that is among SignedHeaders is not in the request.") }
         let expected = Self.signature(
             canonical, date: date, scope: header, secret: (key ?? decoy).secret)
@@ -98,7 +98,7 @@ struct SignatureVerifier: Sendable {
 
     private func checkBodyDigest(of request: HTTPRequest, _ digest: [UInt8]) throws(SignatureRefusal) {
         guard request.fields.contains(where: { $0.name == "x-amz-content-sha256" }) else { return }
-        guard request.field("x-amz-content-sha256") == Self.hexadecimal(digest) else {
+        guard request.field("x-amz-content-sha256") == HexadecimalDigits.text(digest) else {
             throw SignatureRefusal(.invalid, "X-Amz-Content-Sha256 is not the digest of the body.")
         }
     }
@@ -120,17 +120,13 @@ struct SignatureVerifier: Sendable {
     private static func signature(
         _ canonicalRequest: String, date: AmazonDate, scope: SignatureHeader, secret: String
     ) -> String {
-        let digest = hexadecimal(SHA256Digest.digest(Array(canonicalRequest.utf8)))
+        let digest = HexadecimalDigits.text(SHA256Digest.digest(Array(canonicalRequest.utf8)))
         let text = "\(SignatureHeader.algorithm)\n\(date.text)\n\(scope.scope)\n\(digest)"
         var key = Array("AWS4\(secret)".utf8)
         for part in [scope.day, scope.region, scope.service, SignatureHeader.terminator] {
             key = MessageAuthentication.code(of: Array(part.utf8), key: key)
         }
-        return hexadecimal(MessageAuthentication.code(of: Array(text.utf8), key: key))
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        DeviceToken(bytes: bytes)?.hexadecimal ?? ""
+        return HexadecimalDigits.text(MessageAuthentication.code(of: Array(text.utf8), key: key))
     }
 }
 

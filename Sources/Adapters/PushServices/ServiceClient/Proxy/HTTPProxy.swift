@@ -90,20 +90,6 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
     }
 
     private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        PercentEncoding.bytes(of: text).map { String(decoding: $0, as: UTF8.self) }
     }
 }
