@@ -1,4 +1,4 @@
-public import Notifications
+import Notifications
 public import RegistryCore
 import RegistrySQL
 
@@ -74,41 +74,7 @@ extension PostgresRegistry: RegistryTransfer {
         }
     }
 
-    // MARK: Names
-
-    /// The datasets that the registry knows.
-    public func knownDatasets(after key: DatasetKey?, limit: Int) throws(RegistryError) -> [DatasetKey] {
-        let call = Call(
-            """
-            SELECT n.name, p.name, s.name FROM apus.identity n JOIN apus.dataset k ON k.identity = n.id
-            JOIN apus.identity_pool p ON p.id = k.identity_pool JOIN apus.dataset_name s ON s.id = k.dataset_name
-            WHERE n.name >= $1::text AND (n.name, p.name, s.name) > ($1::text, $2::text, $3::text)
-            ORDER BY n.name, p.name, s.name LIMIT $4::bigint
-            """,
-            [
-                .text(key?.identityID ?? ""), .text(key?.identityPoolID ?? ""), .text(key?.datasetName ?? ""),
-                .integer(Int64(max(limit, 0))),
-            ])
-        return try ask([call])[0].map { row in
-            DatasetKey(identityPoolID: row.text(1), identityID: row.text(0), datasetName: row.text(2))
-        }
-    }
-
-    /// The users' subscriptions to topics.
-    public func topicUsers(after last: TopicUser?, limit: Int) throws(RegistryError) -> [TopicUser] {
-        let call = Call(
-            """
-            SELECT x.user_id, a.name, t.name FROM apus.topic_user x JOIN apus.topic t ON t.id = x.topic
-            JOIN apus.app a ON a.id = t.app
-            WHERE x.user_id >= $1::text AND (x.user_id, a.name, t.name) > ($1::text, $2::text, $3::text)
-            ORDER BY x.user_id, a.name, t.name LIMIT $4::bigint
-            """,
-            [
-                .text(last?.userID ?? ""), .text(last?.app ?? ""), .text(last?.topic ?? ""),
-                .integer(Int64(max(limit, 0))),
-            ])
-        return try ask([call])[0].map { TopicUser(userID: $0.text(0), app: $0.text(1), topic: $0.text(2)) }
-    }
+    // MARK: Topics and subscriptions
 
     /// Subscribes users to topics.
     public func addTopicUsers(_ list: [TopicUser]) throws(RegistryError) {
@@ -127,19 +93,9 @@ extension PostgresRegistry: RegistryTransfer {
         }
     }
 
-    // MARK: Subscriptions and configurations
-
     /// The named subscriptions that exist.
     public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
         keys.isEmpty ? [] : try ask([SubscriptionCalls.named(keys)])[0].map(wholeSubscription)
-    }
-
-    /// All configurations of identity pools.
-    public func poolConfigurations() throws(RegistryError) -> [PoolConfiguration] {
-        let call = Call("SELECT identity_pool, content FROM apus.pool_configuration ORDER BY identity_pool")
-        return try ask([call])[0].map { row in
-            PoolConfiguration(identityPoolID: row.text(0), json: row.bytes(1))
-        }
     }
 }
 

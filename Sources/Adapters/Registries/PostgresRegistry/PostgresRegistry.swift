@@ -144,7 +144,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
                 try transaction.rollBackUnlessCommitted()
                 return value
             } catch {
-                let isConflict = Self.conflicts.contains(connection.failureState) || error == Transaction.conflict
+                let isConflict = Self.conflicts.contains(connection.failureState) || error == RegistryError.conflict
                 // The connection is closed now, and another may lead to the primary server.
                 let isMisplaced = connection.failureState == "25006" && connection.isForWriting
                 transaction.abandon()
@@ -162,3 +162,4 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
 }
 
 extension PostgresRegistry: PauseRegistry, WorkerReportRegistry, AuditRegistry, DeadLetterRegistry {}
+extension PostgresRegistry: CourierRegistry, CourierKeyRegistry, FanOutRegistry, CampaignRegistry {}

@@ -1,4 +1,4 @@
-public import Notifications
+import Notifications
 public import RegistryCore
 import RegistrySQL
 
@@ -84,49 +84,7 @@ extension SQLiteRegistry: RegistryTransfer {
         try badge.run()
     }
 
-    // MARK: Names
-
-    /// The datasets that the registry knows.
-    public func knownDatasets(after key: DatasetKey?, limit: Int) throws(RegistryError) -> [DatasetKey] {
-        try names(
-            """
-            SELECT n.name, p.name, s.name FROM identity n CROSS JOIN dataset k ON k.identity = n.id
-            CROSS JOIN identity_pool p ON p.id = k.identity_pool
-            CROSS JOIN dataset_name s ON s.id = k.dataset_name
-            WHERE n.name >= ?1 AND (n.name, p.name, s.name) > (?1, ?2, ?3)
-            ORDER BY n.name, p.name, s.name LIMIT ?4
-            """, after: key.map { ($0.identityID, $0.identityPoolID, $0.datasetName) }, limit: limit
-        ) { DatasetKey(identityPoolID: $1, identityID: $0, datasetName: $2) }
-    }
-
-    /// The users' subscriptions to topics.
-    public func topicUsers(after last: TopicUser?, limit: Int) throws(RegistryError) -> [TopicUser] {
-        try names(
-            """
-            SELECT x.user_id, a.name, t.name FROM topic_user x CROSS JOIN topic t ON t.id = x.topic
-            CROSS JOIN app a ON a.id = t.app
-            WHERE x.user_id >= ?1 AND (x.user_id, a.name, t.name) > (?1, ?2, ?3)
-            ORDER BY x.user_id, a.name, t.name LIMIT ?4
-            """, after: last.map { ($0.userID, $0.app, $0.topic) }, limit: limit
-        ) { TopicUser(userID: $0, app: $1, topic: $2) }
-    }
-
-    /// Reads a page of what three names tell apart, in their order.
-    private func names<Element>(
-        _ query: String, after last: (String, String, String)?, limit: Int,
-        _ element: (String, String, String) -> Element
-    ) throws(RegistryError) -> [Element] {
-        try reading { () throws(RegistryError) in
-            let statement = try statements.statement(query)
-            statement.bind(1, last?.0 ?? "")
-            statement.bind(2, last?.1 ?? "")
-            statement.bind(3, last?.2 ?? "")
-            statement.bind(4, Int64(max(limit, 0)))
-            var page: [Element] = []
-            try statement.forEachRow { row in page.append(element(row.text(0), row.text(1), row.text(2))) }
-            return page
-        }
-    }
+    // MARK: Topics and subscriptions
 
     /// Subscribes users to topics.
     public func addTopicUsers(_ list: [TopicUser]) throws(RegistryError) {
@@ -139,8 +97,6 @@ extension SQLiteRegistry: RegistryTransfer {
         }
     }
 
-    // MARK: Subscriptions and configurations
-
     /// The named subscriptions that exist.
     public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
         var found: [StoredSubscription] = []
@@ -148,16 +104,5 @@ extension SQLiteRegistry: RegistryTransfer {
             if let stored = try subscription(key) { found.append(stored) }
         }
         return found
-    }
-
-    /// All configurations of identity pools.
-    public func poolConfigurations() throws(RegistryError) -> [PoolConfiguration] {
-        let statement = try statements.statement(
-            "SELECT identity_pool, content FROM pool_configuration ORDER BY identity_pool")
-        var list: [PoolConfiguration] = []
-        try statement.forEachRow { row in
-            list.append(PoolConfiguration(identityPoolID: row.text(0), json: row.bytes(1)))
-        }
-        return list
     }
 }

@@ -140,3 +140,4 @@ public final class SQLiteRegistry: Registry {
 }
 
 extension SQLiteRegistry: PauseRegistry, WorkerReportRegistry, AuditRegistry, DeadLetterRegistry {}
+extension SQLiteRegistry: CourierRegistry, CourierKeyRegistry, FanOutRegistry, CampaignRegistry {}

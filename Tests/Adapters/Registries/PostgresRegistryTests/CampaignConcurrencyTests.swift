@@ -2,6 +2,7 @@ import Notifications
 import PostgresRegistry
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 /// Counts of campaigns while several processes count at the same moment.

@@ -2,6 +2,7 @@ import ChangeEvents
 import Notifications
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 @testable import PostgresRegistry

@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 @testable import PostgresRegistry

@@ -6,6 +6,7 @@ import Notifications
 import PostgresRegistry
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 @testable import SQLiteRegistry

@@ -1,6 +1,7 @@
 import Notifications
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 @testable import SQLiteRegistry

@@ -2,6 +2,7 @@ import ChangeEvents
 import JSON
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

@@ -4,6 +4,7 @@ import JSON
 import Notifications
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

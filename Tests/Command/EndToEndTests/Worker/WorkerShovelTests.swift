@@ -2,6 +2,7 @@ import APNsSimulator
 import DispatchCore
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

@@ -10,6 +10,7 @@ import Notifications
 import Predicates
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

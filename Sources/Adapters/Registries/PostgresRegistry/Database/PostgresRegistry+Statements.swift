@@ -5,32 +5,19 @@ extension PostgresRegistry: SQLStore {
     private struct StatementTransaction: SQLTransaction {
         let transaction: Transaction
 
-        func run(_ statements: [SQLStatement]) throws(RegistryError) -> [SQLOutcome] {
-            try transaction.run(statements.map(PostgresRegistry.call)).map(PostgresRegistry.outcome)
-        }
-
-        func commit(_ statements: [SQLStatement]) throws(RegistryError) -> [SQLOutcome] {
-            try transaction.commit(statements.map(PostgresRegistry.call)).map(PostgresRegistry.outcome)
+        func run(_ statements: [SQLStatement], commits: Bool, _ read: Reader) throws(RegistryError) -> [Int] {
+            let calls = statements.map { Call($0) }
+            let answers = commits ? try transaction.commit(calls) : try transaction.run(calls)
+            for (index, rows) in answers.enumerated() { for row in rows { try read(index, row) } }
+            return answers.map(\.affectedCount)
         }
     }
-
-    private static let dialect = SQLDialect(
-        table: { "\(Schema.name).\($0)" },
-        parameter: { number, value in
-            switch value {
-            case .integer: "$\(number)::bigint"
-            case .text: "$\(number)::text"
-            case .bytes: "$\(number)::bytea"
-            case .truth: "$\(number)::bigint <> 0"
-            case .among: "= ANY ($\(number)::bigint[])"
-            }
-        })
 
     /// Asks in one round trip, and reads each row.
     public func ask<Value>(
         _ statement: SQLStatement, _ read: (any RowReader) throws(RegistryError) -> Value
     ) throws(RegistryError) -> [Value] {
-        try ask([Self.call(statement)])[0].map { (row) throws(RegistryError) in try read(row) }
+        try ask([Call(statement)])[0].map { (row) throws(RegistryError) in try read(row) }
     }
 
     /// Runs `body` in a transaction, which is tried again after a conflict.
@@ -41,10 +28,13 @@ extension PostgresRegistry: SQLStore {
             try body(StatementTransaction(transaction: transaction))
         }
     }
+}
 
-    private static func call(_ statement: SQLStatement) -> Call {
-        Call(
-            dialect.text(statement),
+extension Call {
+    /// Takes over a statement that both databases understand.
+    init(_ statement: SQLStatement) {
+        self.init(
+            SQLDialect.postgres(schema: Schema.name).text(statement),
             statement.values.map { value in
                 switch value {
                 case .integer(let number): .integer(number)
@@ -52,11 +42,10 @@ extension PostgresRegistry: SQLStore {
                 case .bytes(let bytes): .bytes(bytes)
                 case .truth(let isTrue): .integer(isTrue ? 1 : 0)
                 case .among(let numbers): .integers(numbers)
+                case .integers(let numbers): .optionalIntegers(numbers)
+                case .texts(let texts): .optionalTexts(texts)
+                case .byteLists(let lists): .byteLists(lists)
                 }
             })
-    }
-
-    private static func outcome(_ rows: Rows) -> SQLOutcome {
-        SQLOutcome(changedRows: rows.affectedCount, number: rows.count > 0 ? rows.optionalInteger(0, 0) : nil)
     }
 }

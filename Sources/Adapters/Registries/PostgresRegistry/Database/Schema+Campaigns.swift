@@ -1,12 +1,7 @@
 extension Schema {
-    /// The advisory lock of the transaction that counts pushes or adds campaigns: the letters `APUS`, then `CAMP`.
-    ///
-    /// Two processes may be told of the same push at once; the second waits, and then sees what the first has counted.
-    static let campaignLock: Int64 = 0x4150_5553_4341_4D50
-
     /// The migration 4: what became of the pushes of campaigns.
     ///
-    /// - Numbers of campaigns are their order: who adds one holds `campaignLock`.
+    /// - Numbers of campaigns are their order: who adds one holds `SQLStatement.lockCampaigns`.
     /// - `campaign_push` remembers which endings of a push were counted (`CampaignEndings`), so that none counts twice,
     ///   and reports of opens beyond the registration of their devices (`CampaignOpen.digests`).
     /// - An open names a device by its row, and goes with it. Its hour and platform tell which count to correct when a

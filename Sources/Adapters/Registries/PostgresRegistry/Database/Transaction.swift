@@ -3,10 +3,6 @@ import RegistryCore
 
 /// One transaction, which begins with its first statements and ends with its last, so that neither costs a round trip.
 final class Transaction {
-    /// The error that makes a transaction run again, because another one came in between.
-    static let conflict = RegistryError(
-        .unavailable, "The registry could not do it now, because others change the same. Try again.")
-
     private let connection: Connection
     private let isDurable: Bool
     private let deadline: Deadline

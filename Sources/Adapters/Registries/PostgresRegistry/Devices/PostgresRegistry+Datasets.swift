@@ -1,6 +1,7 @@
 import Essentials
 public import Notifications
 public import RegistryCore
+import RegistrySQL
 
 extension PostgresRegistry {
     /// Remembers datasets, and subscribes the devices that wait for datasets to come.
@@ -91,7 +92,7 @@ extension PostgresRegistry {
         guard let device = answers[1].first.map({ StoredDevice($0) }) else { throw RegistryError.noDevice(deviceID) }
         guard device.identity != nil else { throw RegistryError.withoutIdentity(deviceID) }
         guard answers[0].count > 0, answers[0].integer(0, 0) == device.identity, answers[2].count > 0
-        else { throw Transaction.conflict }
+        else { throw RegistryError.conflict }
         return Owner(pool: answers[2].text(0, 0), identity: answers[2].text(0, 1))
     }
 

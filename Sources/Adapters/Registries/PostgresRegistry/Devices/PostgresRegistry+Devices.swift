@@ -42,7 +42,7 @@ extension PostgresRegistry {
         let poolNumbers = Self.numbers(pools, answers[5])
         let identityNumbers = Self.numbers(identities, answers[6])
         // One may have been erased since it was found to be there.
-        guard identityNumbers.count == identities.count else { throw Transaction.conflict }
+        guard identityNumbers.count == identities.count else { throw RegistryError.conflict }
         let numbered = registrations.map { registration in
             NumberedRegistration(
                 registration: registration, app: appNumbers[Array(registration.device.app.utf8)] ?? 0,

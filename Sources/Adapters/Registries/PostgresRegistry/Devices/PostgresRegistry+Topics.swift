@@ -79,7 +79,9 @@ extension PostgresRegistry {
     public func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int {
         let name = Parameter.text(identityID)
         let identity = "(SELECT n.id FROM apus.identity n WHERE n.name = $1::text)"
-        let opens = try opensToSubtract(ofDevicesWhere: "d.identity = \(identity)", name)
+        let opens = try opensToSubtract(
+            ofDevicesWhere: "d.identity = (SELECT n.id FROM \(table: "identity") n WHERE n.name = \(identityID))"
+        ).map { Call($0) }
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             let answers = try transaction.commit(
                 [Call("SELECT n.id FROM apus.identity n WHERE n.name = $1::text FOR UPDATE", [name])] + opens + [
@@ -95,7 +97,7 @@ extension PostgresRegistry {
     /// Erases everything of a user.
     public func eraseUser(_ userID: String) throws(RegistryError) -> Int {
         let name = Parameter.text(userID)
-        let opens = try opensToSubtract(ofDevicesWhere: "d.user_id = $1::text", name)
+        let opens = try opensToSubtract(ofDevicesWhere: "d.user_id = \(userID)").map { Call($0) }
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             let answers = try transaction.commit(
                 [
@@ -105,10 +107,5 @@ extension PostgresRegistry {
                 ] + opens + [Call("DELETE FROM apus.device WHERE user_id = $1::text", [name])])
             return answers.last?.affectedCount ?? 0
         }
-    }
-
-    private func opensToSubtract(ofDevicesWhere condition: String, _ name: Parameter) throws(RegistryError) -> [Call] {
-        guard try schemaState().version >= CampaignRules.schemaVersion else { return [] }
-        return OpenCalls.subtract(ofDevicesWhere: condition, name)
     }
 }

@@ -24,7 +24,7 @@ extension PostgresRegistry: SubscriptionRegistry {
             let known = Self.rows(found[3])
             let before = Self.before(found[2])
             // One that another server has added between the two would be counted twice.
-            guard known.values.allSatisfy({ before[$0] != nil }) else { throw Transaction.conflict }
+            guard known.values.allSatisfy({ before[$0] != nil }) else { throw RegistryError.conflict }
             var growth = SubscriptionGrowth()
             for (index, subscription) in last.enumerated() {
                 growth.add(subscription, before: known[index].flatMap { before[$0] })

@@ -36,10 +36,10 @@ extension CampaignCell {
 }
 
 extension CampaignSummary {
-    /// The columns of `campaign c` and its sums `s` that `init(_:)` reads.
+    /// The columns of `campaign c` and its counts `x`, grouped by campaign, that `init(_:)` reads.
     public static let readColumns =
-        "c.number, c.app, c.name, coalesce(s.first_hour, c.first_hour), c.last_hour, "
-        + CampaignCounts.columnNames.map { "s.\($0)" }.joined(separator: ", ")
+        "c.number, c.app, c.name, coalesce(min(x.hour), c.first_hour), c.last_hour, "
+        + CampaignCounts.columnNames.map { "CAST(coalesce(sum(x.\($0)), 0) AS bigint)" }.joined(separator: ", ")
 
     /// Reads a campaign from a row.
     public init(_ row: some RowReader) {

@@ -35,14 +35,20 @@ extension FanOut {
 }
 
 extension FanOutChunk {
+    /// The columns of `fan_out_chunk` that adding one writes, the fan-out aside.
+    static let storedColumns: [StoredColumn<FanOutChunk>] = [
+        .integer("number") { Int64($0.number) }, .integer("after_position") { $0.after?.position },
+        .integer("after_subscription") { $0.after?.subscription },
+        .integer("through_position") { $0.through?.position },
+        .integer("through_subscription") { $0.through?.subscription },
+        .bytes("subscriptions") { $0.subscriptionBytes }, .integer("devices") { Int64($0.deviceCount) },
+    ]
+
     /// The columns of `fan_out_chunk c` that `init(_:)` reads.
-    public static let readColumns = """
-        c.number, c.after_position, c.after_subscription, c.through_position, c.through_subscription, \
-        c.subscriptions, c.devices
-        """
+    static let readColumns = storedColumns.names(of: "c")
 
     /// Reads a chunk.
-    public init(_ row: some RowReader) {
+    init(_ row: some RowReader) {
         self.init(
             number: FanOutRules.count(row.integer(0)), after: AudienceCursor(row, from: 1),
             through: AudienceCursor(row, from: 3), subscriptions: Self.subscriptions(fromBytes: row.bytes(5)),

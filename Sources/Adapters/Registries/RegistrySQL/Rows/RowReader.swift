@@ -56,4 +56,9 @@ extension Array {
     public func names<Value>() -> String where Element == StoredColumn<Value> {
         map(\.name).joined(separator: ", ")
     }
+
+    /// The names of columns of a table or row, with commas between.
+    func names<Value>(of row: String) -> String where Element == StoredColumn<Value> {
+        map { "\(row).\($0.name)" }.joined(separator: ", ")
+    }
 }

@@ -6,14 +6,14 @@ extension DeadLetterRegistry where Self: SQLStore {
     public func addDeadLetters(_ letters: [DeadLetter]) throws(RegistryError) -> Int {
         guard !letters.isEmpty else { return 0 }
         return try write(durable: true) { (transaction) throws(RegistryError) in
-            let outcomes = try transaction.commit(
+            let counts = try transaction.commit(
                 letters.map { letter in
                     """
                     INSERT INTO \(table: "dead_letter") (\(sql: DeadLetter.storedColumns.names()))
                     VALUES (\(DeadLetter.storedColumns, of: letter)) ON CONFLICT (id) DO NOTHING
                     """
                 })
-            return outcomes.reduce(0) { $0 + $1.changedRows }
+            return counts.reduce(0, +)
         }
     }
 
@@ -52,7 +52,7 @@ extension DeadLetterRegistry where Self: SQLStore {
 
     /// Removes letters by their numbers.
     public func removeDeadLetters(_ numbers: [Int64]) throws(RegistryError) -> Int {
-        try write(durable: true, "DELETE FROM \(table: "dead_letter") WHERE number \(among: numbers)").changedRows
+        try write(durable: true, "DELETE FROM \(table: "dead_letter") WHERE number \(among: numbers)")
     }
 }
 

@@ -24,6 +24,6 @@ extension PauseRegistry where Self: SQLStore {
     /// Ends the pause of an app, or the pause of all if it is nil.
     public func removePause(app: String?) throws(RegistryError) -> Bool {
         try requireSchema(AppPause.schemaVersion, for: "Pausing")
-        return try write(durable: true, "DELETE FROM \(table: "pause") WHERE app = \(app ?? "")").changedRows > 0
+        return try write(durable: true, "DELETE FROM \(table: "pause") WHERE app = \(app ?? "")") > 0
     }
 }

@@ -3,7 +3,7 @@ public import RegistryCore
 extension RegistryAdministration where Self: SQLStore {
     /// Removes a token.
     public func removeToken(named name: String) throws(RegistryError) -> Bool {
-        try write(durable: true, "DELETE FROM \(table: "api_token") WHERE name = \(name)").changedRows > 0
+        try write(durable: true, "DELETE FROM \(table: "api_token") WHERE name = \(name)") > 0
     }
 
     /// All tokens.

@@ -39,14 +39,14 @@ extension AuditRegistry where Self: SQLStore {
     public func addAuditEntry(_ entry: AuditEntry) throws(RegistryError) -> Int64 {
         try requireSchema(WorkerReportRules.schemaVersion, for: "The audit log")
         return try write(durable: true) { (transaction) throws(RegistryError) in
-            let added = try transaction.run([
+            var number: Int64 = 0
+            try transaction.run([
                 """
                 INSERT INTO \(table: "audit_entry") (\(sql: AuditEntry.storedColumns.names()))
                 VALUES (\(AuditEntry.storedColumns, of: entry)) RETURNING number
                 """
-            ])
-            let number = added[0].number ?? 0
-            _ = try transaction.commit([
+            ]) { _, row in number = row.integer(0) }
+            try transaction.commit([
                 "DELETE FROM \(table: "audit_entry") WHERE number <= \(number - AuditRules.keptCount)"
             ])
             return number

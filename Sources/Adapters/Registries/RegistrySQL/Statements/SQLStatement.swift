@@ -15,18 +15,32 @@ public struct SQLStatement: ExpressibleByStringInterpolation, Sendable {
         case truth(Bool)
         /// Numbers, one of which a column has to be.
         case among([Int64])
+        /// A column of the table `r` of rows: numbers or NULL.
+        case integers([Int64?])
+        /// A column of the table `r` of rows: texts or NULL.
+        case texts([String?])
+        /// A column of the table `r` of rows: bytes.
+        case byteLists([[UInt8]])
     }
 
-    fileprivate enum Piece: Sendable {
+    enum Piece: Sendable {
         case text(String)
+        /// A text of each database.
+        case differing(sqlite: String, postgres: String)
         case table(String)
         /// The parameter of a number, from 1.
         case parameter(Int)
+        /// The table of rows: the names of its columns, and the parameter of the first.
+        case rows([String], first: Int)
     }
 
-    fileprivate var pieces: [Piece] = []
+    fileprivate(set) var pieces: [Piece] = []
     /// The values, in the order of their parameters.
     public fileprivate(set) var values: [Value] = []
+    /// How many rows the table `r` has; nil if the statement has no such table.
+    public fileprivate(set) var rowCount: Int?
+
+    fileprivate init() {}
 
     /// Creates a statement without values.
     public init(stringLiteral text: String) { pieces = [.text(text)] }
@@ -34,7 +48,7 @@ public struct SQLStatement: ExpressibleByStringInterpolation, Sendable {
     /// Creates a statement with values.
     public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.statement }
 
-    /// Adds a condition behind the statement.
+    /// Adds a part, which has no table of rows, behind the statement.
     public static func += (statement: inout SQLStatement, more: SQLStatement) {
         let before = statement.values.count
         statement.pieces += more.pieces.map { piece in
@@ -45,16 +59,27 @@ public struct SQLStatement: ExpressibleByStringInterpolation, Sendable {
 
     /// Gathers the parts of a statement.
     public struct StringInterpolation: StringInterpolationProtocol {
-        fileprivate var statement = SQLStatement(stringLiteral: "")
+        fileprivate var statement = SQLStatement()
 
         /// Begins a statement.
-        public init(literalCapacity: Int, interpolationCount: Int) {}
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            statement.pieces.reserveCapacity(2 * interpolationCount + 1)
+            statement.values.reserveCapacity(interpolationCount)
+        }
 
         /// Adds SQL.
         public mutating func appendLiteral(_ literal: String) { statement.pieces.append(.text(literal)) }
 
         /// Adds SQL that is a constant: names of columns.
         public mutating func appendInterpolation(sql: String) { statement.pieces.append(.text(sql)) }
+
+        /// Adds SQL that the databases write in different ways, or only one of them needs: a lock of rows.
+        public mutating func appendInterpolation(sqlite: String = "", postgres: String) {
+            statement.pieces.append(.differing(sqlite: sqlite, postgres: postgres))
+        }
+
+        /// Adds a part, which has no table of rows.
+        public mutating func appendInterpolation(_ part: SQLStatement) { statement += part }
 
         /// Adds the name of a table.
         public mutating func appendInterpolation(table: String) { statement.pieces.append(.table(table)) }
@@ -84,39 +109,27 @@ public struct SQLStatement: ExpressibleByStringInterpolation, Sendable {
             }
         }
 
+        /// Adds a table `r` of columns, and of `k`, the number of the row from 0; a statement has one at most.
+        ///
+        /// SQLite runs the statement once for each row, PostgreSQL once for all. So none may compare rows of `r` with
+        /// each other; a truth value is a number.
+        public mutating func appendInterpolation<Source>(rows columns: [StoredColumn<Source>], of sources: [Source]) {
+            statement.pieces.append(.rows(columns.map(\.name) + ["k"], first: statement.values.count + 1))
+            for column in columns {
+                switch column {
+                case .integer(_, let get): statement.values.append(.integers(sources.map(get)))
+                case .text(_, let get): statement.values.append(.texts(sources.map(get)))
+                case .bytes(_, let get): statement.values.append(.byteLists(sources.map(get)))
+                case .truth(_, let get): statement.values.append(.integers(sources.map { get($0) ? 1 : 0 }))
+                }
+            }
+            statement.values.append(.integers(sources.indices.map { Int64($0) }))
+            statement.rowCount = sources.count
+        }
+
         private mutating func add(_ value: Value) {
             statement.values.append(value)
             statement.pieces.append(.parameter(statement.values.count))
         }
-    }
-}
-
-/// The way in which a database writes what differs between both.
-public struct SQLDialect: Sendable {
-    /// The name of a table in a statement.
-    public let table: @Sendable (String) -> String
-    /// The parameter of a number, from 1, that takes a value.
-    public let parameter: @Sendable (Int, SQLStatement.Value) -> String
-
-    /// Creates a dialect.
-    public init(
-        table: @escaping @Sendable (String) -> String,
-        parameter: @escaping @Sendable (Int, SQLStatement.Value) -> String
-    ) {
-        self.table = table
-        self.parameter = parameter
-    }
-
-    /// The text of a statement.
-    public func text(_ statement: SQLStatement) -> String {
-        var text = ""
-        for piece in statement.pieces {
-            switch piece {
-            case .text(let sql): text += sql
-            case .table(let name): text += table(name)
-            case .parameter(let number): text += parameter(number, statement.values[number - 1])
-            }
-        }
-        return text
     }
 }

@@ -23,31 +23,46 @@ public protocol SQLStore: SchemaRegistry {
 
 extension SQLStore {
     /// Writes with one statement.
+    ///
+    /// - Returns: how many rows it added, changed or removed.
     @discardableResult
-    func write(durable: Bool, _ statement: SQLStatement) throws(RegistryError) -> SQLOutcome {
+    func write(durable: Bool, _ statement: SQLStatement) throws(RegistryError) -> Int {
         try write(durable: durable) { (transaction) throws(RegistryError) in try transaction.commit([statement])[0] }
     }
 }
 
-/// A transaction of a registry's database.
-public protocol SQLTransaction {
-    /// Runs statements, in one round trip.
-    func run(_ statements: [SQLStatement]) throws(RegistryError) -> [SQLOutcome]
-
-    /// Runs statements and commits, in one round trip.
-    func commit(_ statements: [SQLStatement]) throws(RegistryError) -> [SQLOutcome]
+extension RegistryError {
+    /// The error that makes a transaction run again, because another one came in between.
+    public static let conflict = RegistryError(
+        .unavailable, "The registry could not do it now, because others change the same. Try again.")
 }
 
-/// The result of a statement that writes.
-public struct SQLOutcome: Sendable {
-    /// How many rows it added, changed or removed.
-    public var changedRows: Int
-    /// The number in the first column of the first row that it returns; nil if it returns none.
-    public var number: Int64?
+/// A transaction of a registry's database.
+public protocol SQLTransaction {
+    /// Reads a row, which the statement of a number, from 0, returns.
+    typealias Reader = (Int, any RowReader) throws(RegistryError) -> Void
 
-    /// Describes a result.
-    public init(changedRows: Int, number: Int64?) {
-        self.changedRows = changedRows
-        self.number = number
+    /// Runs statements, in one round trip.
+    ///
+    /// - Parameters:
+    ///   - statements: the statements.
+    ///   - commits: whether they are the last ones.
+    ///   - read: is given each row that they return.
+    /// - Returns: how many rows each of those that write added, changed or removed.
+    /// - Throws: `RegistryError` if one fails, or what `read` throws.
+    func run(_ statements: [SQLStatement], commits: Bool, _ read: Reader) throws(RegistryError) -> [Int]
+}
+
+extension SQLTransaction {
+    /// Runs statements, in one round trip.
+    @discardableResult
+    func run(_ statements: [SQLStatement], _ read: Reader = { _, _ in }) throws(RegistryError) -> [Int] {
+        try run(statements, commits: false, read)
+    }
+
+    /// Runs statements and commits, in one round trip.
+    @discardableResult
+    func commit(_ statements: [SQLStatement], _ read: Reader = { _, _ in }) throws(RegistryError) -> [Int] {
+        try run(statements, commits: true, read)
     }
 }

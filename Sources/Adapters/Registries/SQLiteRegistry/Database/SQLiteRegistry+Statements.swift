@@ -6,24 +6,14 @@ extension SQLiteRegistry: SQLStore {
     private struct Transaction: SQLTransaction {
         let registry: SQLiteRegistry
 
-        func run(_ statements: [SQLStatement]) throws(RegistryError) -> [SQLOutcome] {
-            var outcomes: [SQLOutcome] = []
-            for statement in statements { outcomes.append(try registry.prepared(statement).outcome()) }
-            return outcomes
-        }
-
-        func commit(_ statements: [SQLStatement]) throws(RegistryError) -> [SQLOutcome] { try run(statements) }
-    }
-
-    private static let dialect = SQLDialect(
-        table: { $0 },
-        parameter: { number, value in
-            switch value {
-            case .integer, .text, .bytes: "?\(number)"
-            case .truth: "?\(number) <> 0"
-            case .among: "IN (SELECT value FROM json_each(?\(number)))"
+        func run(_ statements: [SQLStatement], commits: Bool, _ read: Reader) throws(RegistryError) -> [Int] {
+            var counts: [Int] = []
+            for (index, statement) in statements.enumerated() {
+                counts.append(try registry.run(statement) { (row) throws(RegistryError) in try read(index, row) })
             }
-        })
+            return counts
+        }
+    }
 
     /// Asks, and reads each row.
     public func ask<Value>(
@@ -31,7 +21,7 @@ extension SQLiteRegistry: SQLStore {
     ) throws(RegistryError) -> [Value] {
         try reading { () throws(RegistryError) in
             var values: [Value] = []
-            try prepared(statement).forEachRow { row throws(RegistryError) in values.append(try read(row)) }
+            try run(statement) { row throws(RegistryError) in values.append(try read(row)) }
             return values
         }
     }
@@ -43,17 +33,36 @@ extension SQLiteRegistry: SQLStore {
         try writing(durable: durable) { () throws(RegistryError) in try body(Transaction(registry: self)) }
     }
 
-    private func prepared(_ statement: SQLStatement) throws(RegistryError) -> Statement {
-        let prepared = try statements.statement(Self.dialect.text(statement))
-        for (index, value) in zip(Int32(1)..., statement.values) {
-            switch value {
-            case .integer(let number): prepared.bind(index, number)
-            case .text(let text): prepared.bind(index, text)
-            case .bytes(let bytes): prepared.bind(index, bytes)
-            case .truth(let isTrue): prepared.bind(index, isTrue ? 1 : 0)
-            case .among(let numbers): prepared.bind(index, "\(numbers)")
-            }
+    /// Runs a statement, once for each row of its table of rows if it has one.
+    ///
+    /// - Returns: how many rows it changed.
+    @discardableResult
+    func run(
+        _ statement: SQLStatement, _ read: (Statement) throws(RegistryError) -> Void = { _ in }
+    ) throws(RegistryError) -> Int {
+        let prepared = try statements.statement(SQLDialect.sqlite.text(statement))
+        var count = 0
+        for row in 0..<(statement.rowCount ?? 1) {
+            for (index, value) in zip(Int32(1)..., statement.values) { prepared.bind(index, value, row) }
+            try prepared.forEachRow(read)
+            count += connection.changedRows
         }
-        return prepared
+        return count
+    }
+}
+
+extension Statement {
+    /// Binds a value, of which a row is meant if it is a column of rows.
+    fileprivate func bind(_ index: Int32, _ value: SQLStatement.Value, _ row: Int) {
+        switch value {
+        case .integer(let number): bind(index, number)
+        case .text(let text): bind(index, text)
+        case .bytes(let bytes): bind(index, bytes)
+        case .truth(let isTrue): bind(index, isTrue ? 1 : 0)
+        case .among(let numbers): if numbers.count == 1 { bind(index, numbers[0]) } else { bind(index, "\(numbers)") }
+        case .integers(let numbers): bind(index, numbers[row])
+        case .texts(let texts): bind(index, texts[row])
+        case .byteLists(let lists): bind(index, lists[row])
+        }
     }
 }

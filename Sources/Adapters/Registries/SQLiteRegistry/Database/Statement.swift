@@ -115,17 +115,6 @@ final class Statement {
         return connection.changedRows
     }
 
-    /// Runs a statement that writes.
-    func outcome() throws(RegistryError) -> SQLOutcome {
-        defer { reset() }
-        var number: Int64?
-        if try step() {
-            number = optionalInteger(0)
-            while try step() {}
-        }
-        return SQLOutcome(changedRows: connection.changedRows, number: number)
-    }
-
     /// Runs the statement and answers the first row's number in the first column; nil if there is no row or it is NULL.
     func firstInteger() throws(RegistryError) -> Int64? {
         defer { reset() }

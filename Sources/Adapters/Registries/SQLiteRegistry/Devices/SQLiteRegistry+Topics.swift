@@ -1,4 +1,5 @@
 public import RegistryCore
+import RegistrySQL
 
 extension SQLiteRegistry {
     /// Subscribes a device to a topic of its app.
@@ -153,9 +154,11 @@ extension SQLiteRegistry {
 
     /// Erases everything of an identity.
     public func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int {
-        try writing(durable: true) { () throws(RegistryError) in
+        let opens = try opensToSubtract(
+            ofDevicesWhere: "d.identity = (SELECT n.id FROM \(table: "identity") n WHERE n.name = \(identityID))")
+        return try writing(durable: true) { () throws(RegistryError) in
             guard let identity = try identities.identifier(of: identityID) else { return 0 }
-            try subtractOpens(ofDevicesWhere: "?1 IS NOT NULL AND d.identity = ?2", identityID, identity)
+            for statement in opens { try run(statement) }
             let devices = try run("DELETE FROM device WHERE ?1 IS NOT NULL AND identity = ?2", identityID, identity)
             for sql in [
                 "DELETE FROM dataset_subscription WHERE ?1 IS NOT NULL AND identity = ?2",
@@ -168,11 +171,12 @@ extension SQLiteRegistry {
 
     /// Erases everything of a user.
     public func eraseUser(_ userID: String) throws(RegistryError) -> Int {
-        try writing(durable: true) { () throws(RegistryError) in
+        let opens = try opensToSubtract(ofDevicesWhere: "d.user_id = \(userID)")
+        return try writing(durable: true) { () throws(RegistryError) in
             for sql in ["DELETE FROM subscription WHERE user_id = ?1", "DELETE FROM topic_user WHERE user_id = ?1"] {
                 try run(sql, userID, nil)
             }
-            try subtractOpens(ofDevicesWhere: "d.user_id = ?1", userID, nil)
+            for statement in opens { try run(statement) }
             return try run("DELETE FROM device WHERE user_id = ?1", userID, nil)
         }
     }
