@@ -291,22 +291,22 @@ let package = Package(
         // What simulators of push services have in common: connections, faults, scripts, records.
         swiftTarget(
             "PushServiceSimulator", in: "Simulators",
-            ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications", "Essentials"]),
+            ["EventLoop", "Crypto", "HTTP2", "HTTPServer", "JSON", "Essentials", "Notifications"]),
         swiftTarget(
             "APNsSimulator", in: "Simulators",
-            ["PushServiceSimulator", "EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
+            ["PushServiceSimulator", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
         swiftTarget(
             "FCMSimulator", in: "Simulators",
-            ["PushServiceSimulator", "HTTPServer", "EventLoop", "Crypto", "HTTP2", "Hashing", "Essentials"]),
+            ["PushServiceSimulator", "HTTPServer", "Crypto", "JSON", "Hashing", "Essentials"]),
         swiftTarget(
             "WebPushSimulator", in: "Simulators",
             [
-                "PushServiceSimulator", "EncryptedContent", "HTTPServer", "EventLoop", "Crypto", "HTTP2", "JSON",
-                "Hashing", "Essentials",
+                "PushServiceSimulator", "EncryptedContent", "HTTPServer", "EventLoop", "Crypto", "JSON", "Hashing",
+                "Essentials",
             ]),
         swiftTarget(
             "ADMSimulator", in: "Simulators",
-            ["PushServiceSimulator", "HTTPServer", "EventLoop", "Crypto", "JSON", "Hashing", "Essentials"]),
+            ["PushServiceSimulator", "HTTPServer", "EventLoop", "Crypto", "JSON", "Hashing"]),
         // The arrivals, events, books and reports of `apus load`: values only.
         swiftTarget("LoadGenerator", in: "Simulators", ["JSON", "Essentials"]),
         kitTarget(
@@ -403,7 +403,8 @@ let package = Package(
         testTarget(
             "ADMTransportTests", in: "Adapters/PushServices",
             [
-                "ADMTransport", "ADMSimulator", "ServiceClient", "HTTPClient", "Essentials", "Metrics", "PushTestKit",
+                "ADMTransport", "ADMSimulator", "PushServiceSimulator", "ServiceClient", "HTTPClient", "Essentials",
+                "Metrics", "PushTestKit",
                 "Notifications", "StructuredLogging",
             ]),
         testTarget(

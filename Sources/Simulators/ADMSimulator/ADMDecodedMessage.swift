@@ -1,28 +1,9 @@
 import Hashing
 import JSON
+import PushServiceSimulator
 
 /// The body of a request, read against the rules of Amazon's page.
-struct ADMDecodedMessage: Equatable, Sendable {
-    /// Why a body is no message.
-    enum Refusal: Error, Equatable {
-        case data
-        case consolidationKey
-        case expiration
-        case checksum
-        case tooLarge
-
-        /// The answer.
-        var answer: ADMAnswer {
-            switch self {
-            case .data: ADMAnswer(400, reason: "InvalidData")
-            case .consolidationKey: ADMAnswer(400, reason: "InvalidConsolidationKey")
-            case .expiration: ADMAnswer(400, reason: "InvalidExpiration")
-            case .checksum: ADMAnswer(400, reason: "InvalidChecksum")
-            case .tooLarge: ADMAnswer(413, reason: "MessageTooLarge")
-            }
-        }
-    }
-
+struct ADMDecodedMessage: Sendable {
     private static let dataBytesMaximum = 6 * 1_024
     private static let consolidationKeyMaximum = 64
     private static let expiresAfterSeconds: ClosedRange<Int64> = 60...2_678_400
@@ -36,36 +17,34 @@ struct ADMDecodedMessage: Equatable, Sendable {
     var expiresAfter: Int64?
 
     /// Reads a body.
-    static func read(_ body: [UInt8]) -> Result<ADMDecodedMessage, Refusal> {
-        Result { () throws(Refusal) in try decode(body) }
-    }
-
-    private static func decode(_ body: [UInt8]) throws(Refusal) -> ADMDecodedMessage {
+    ///
+    /// - Throws: the answer to a body that is no message.
+    init(_ body: [UInt8]) throws(ADMRefusal) {
         guard let object = (try? JSONParser(depthMaximum: 8).parse(body))?.object,
-            object.firstMember(notAmong: names) == nil, let data = object["data"]?.object
-        else { throw .data }
-        var message = ADMDecodedMessage()
+            object.firstMember(notAmong: Self.names) == nil, let data = object["data"]?.object
+        else { throw ADMRefusal(400, "InvalidData") }
         for member in data {
-            guard let text = member.value.string, message.data.updateValue(text, forKey: member.key) == nil else {
-                throw .data
+            guard let text = member.value.string, self.data.updateValue(text, forKey: member.key) == nil else {
+                throw ADMRefusal(400, "InvalidData")
             }
         }
         var written: [UInt8] = []
         object["data"]?.appendMinified(to: &written)
-        guard written.count <= dataBytesMaximum else { throw .tooLarge }
+        guard written.count <= Self.dataBytesMaximum else { throw ADMRefusal(413, "MessageTooLarge") }
         if let key = object["consolidationKey"] {
-            guard let text = key.string, text.unicodeScalars.count <= consolidationKeyMaximum else {
-                throw .consolidationKey
+            guard let text = key.string, text.unicodeScalars.count <= Self.consolidationKeyMaximum else {
+                throw ADMRefusal(400, "InvalidConsolidationKey")
             }
-            message.consolidationKey = text
+            consolidationKey = text
         }
         if let expiration = object["expiresAfter"] {
-            guard let seconds = expiration.int64, expiresAfterSeconds.contains(seconds) else { throw .expiration }
-            message.expiresAfter = seconds
+            guard let seconds = expiration.int64, Self.expiresAfterSeconds.contains(seconds) else {
+                throw ADMRefusal(400, "InvalidExpiration")
+            }
+            expiresAfter = seconds
         }
         // The checksum is over a form of the data that is not checked here, so a sender has to leave it out.
-        guard object["md5"] == nil else { throw .checksum }
-        return message
+        guard object["md5"] == nil else { throw ADMRefusal(400, "InvalidChecksum") }
     }
 
     /// 128 bits that tell the message to a registration ID from others, whatever time is left.
@@ -80,4 +59,13 @@ struct ADMDecodedMessage: Equatable, Sendable {
         digest.finish()
         return UInt128(digest.high) << 64 | UInt128(digest.low)
     }
+}
+
+/// The answer to a request that is refused.
+struct ADMRefusal: Error {
+    let answer: ServiceAnswer
+
+    init(_ answer: ServiceAnswer) { self.answer = answer }
+
+    init(_ status: Int, _ reason: String) { answer = .adm(status, reason: reason) }
 }

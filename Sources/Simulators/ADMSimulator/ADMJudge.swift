@@ -1,10 +1,11 @@
 import HTTPServer
+import PushServiceSimulator
 import Synchronization
 
 /// The judgement of a message.
 struct ADMJudgement {
     /// The answer; nil if none is given.
-    var answer: ADMAnswer?
+    var answer: ServiceAnswer?
     /// Whether the message is accepted and the answer does not come.
     var losesAnswer = false
     /// The registration ID that the answer has in its place; nil if it has the same.
@@ -29,87 +30,66 @@ final class ADMJudge: Sendable {
     private static let typeVersion = "com.amazon.device.messaging.ADMMessage@1.0"
     private static let acceptType = "com.amazon.device.messaging.ADMSendResult@1.0"
 
-    private let tokens: ADMAccessTokens
-    private let script: RegistrationBook
+    private let tokens: AccessTokens<Void>
+    private let script: ScriptBook<RegistrationAnswer>
     private let messagesPerSecondMaximum: Int?
     private let rateRetryAfter: String?
     private let window = Mutex(Window())
 
-    init(tokens: ADMAccessTokens, script: RegistrationBook, messagesPerSecondMaximum: Int?, rateRetryAfter: String?) {
+    init(
+        _ configuration: ADMSimulatorConfiguration, tokens: AccessTokens<Void>, script: ScriptBook<RegistrationAnswer>
+    ) {
         self.tokens = tokens
         self.script = script
-        self.messagesPerSecondMaximum = messagesPerSecondMaximum
-        self.rateRetryAfter = rateRetryAfter
+        messagesPerSecondMaximum = configuration.messagesPerSecondMaximum
+        rateRetryAfter = configuration.rateRetryAfter
     }
 
     /// Judges a request.
     func judge(_ request: HTTPRequest, nowMilliseconds now: Int64) -> ADMJudgement {
         var judgement = ADMJudgement()
-        let parts = request.target.segments
-        guard request.method == "POST", parts.count == 4, parts[0] == "messaging", parts[1] == "registrations",
-            parts[3] == "messages"
-        else {
-            judgement.answer = ADMAnswer(status: 404, body: "")
-            return judgement
-        }
-        judgement.registrationID = parts[2]
-        guard isAuthorized(request, now) else {
-            judgement.answer = ADMAnswer(401, reason: "AccessTokenExpired")
-            return judgement
-        }
-        if let refusal = headerRefusal(request) {
-            judgement.answer = refusal
-            return judgement
-        }
-        switch ADMDecodedMessage.read(request.body) {
-        case .failure(let refusal): judgement.answer = refusal.answer
-        case .success(let message):
-            judgement.message = message
-            judgeRegistration(&judgement, now)
+        do throws(ADMRefusal) {
+            judgement.answer = try answer(request, &judgement, now)
+        } catch {
+            judgement.answer = error.answer
         }
         return judgement
     }
 
-    private func judgeRegistration(_ judgement: inout ADMJudgement, _ now: Int64) {
-        guard judgement.registrationID.hasPrefix(Self.registrationPrefix) else {
-            judgement.answer = ADMAnswer(400, reason: "InvalidRegistrationId")
-            return
+    private func answer(
+        _ request: HTTPRequest, _ judgement: inout ADMJudgement, _ now: Int64
+    ) throws(ADMRefusal) -> ServiceAnswer? {
+        let parts = request.target.segments
+        guard request.method == "POST", parts.count == 4, parts[0] == "messaging", parts[1] == "registrations",
+            parts[3] == "messages"
+        else { throw ADMRefusal(.adm(status: 404, body: "")) }
+        let registrationID = parts[2]
+        judgement.registrationID = registrationID
+        guard isAuthorized(request, now) else { throw ADMRefusal(401, "AccessTokenExpired") }
+        guard request.field("x-amzn-type-version") == Self.typeVersion,
+            request.field("x-amzn-accept-type") == Self.acceptType
+        else { throw ADMRefusal(400, "InvalidType") }
+        guard request.mediaType == "application/json", request.field("accept") == "application/json" else {
+            throw ADMRefusal(400, "InvalidData")
         }
+        judgement.message = try ADMDecodedMessage(request.body)
+        guard registrationID.hasPrefix(Self.registrationPrefix) else { throw ADMRefusal(400, "InvalidRegistrationId") }
         guard isWithinRate(now) else {
-            judgement.answer = ADMAnswer(429, reason: "MaxRateExceeded", retryAfter: rateRetryAfter)
-            return
+            throw ADMRefusal(.adm(429, reason: "MaxRateExceeded", retryAfter: rateRetryAfter))
         }
-        var current = judgement.registrationID
-        switch script.nextStep(for: judgement.registrationID)?.answer {
-        case .silence: return
-        case .refuse(let answer):
-            judgement.answer = answer
-            return
+        switch script.nextStep(for: registrationID)?.answer {
+        case .silence: return nil
+        case .refuse(let answer): return answer
         case .lose: judgement.losesAnswer = true
-        case .replace(let successor):
-            current = successor
-            judgement.successor = successor
+        case .replace(let successor): judgement.successor = successor
         case .accept, nil: break
         }
-        judgement.answer = ADMAnswer(status: 200, body: #"{"registrationID":"\#(current)"}"#)
+        return .adm(status: 200, body: #"{"registrationID":"\#(judgement.successor ?? registrationID)"}"#)
     }
 
     private func isAuthorized(_ request: HTTPRequest, _ now: Int64) -> Bool {
-        guard let authorization = request.field("authorization"), authorization.hasPrefix("Bearer ") else {
-            return false
-        }
-        return tokens.isGood(String(authorization.dropFirst(7)), nowMilliseconds: now)
-    }
-
-    private func headerRefusal(_ request: HTTPRequest) -> ADMAnswer? {
-        guard request.field("x-amzn-type-version") == Self.typeVersion,
-            request.field("x-amzn-accept-type") == Self.acceptType
-        else { return ADMAnswer(400, reason: "InvalidType") }
-        let type = request.field("content-type")?.split(separator: ";").first.map { $0.lowercased() }
-        guard type == "application/json", request.field("accept") == "application/json" else {
-            return ADMAnswer(400, reason: "InvalidData")
-        }
-        return nil
+        guard let value = request.field("authorization"), value.hasPrefix("Bearer ") else { return false }
+        return tokens.grant(of: String(value.dropFirst(7)), nowMilliseconds: now) != nil
     }
 
     private func isWithinRate(_ now: Int64) -> Bool {

@@ -15,12 +15,6 @@ public final class ADMSimulator: Sendable {
     let handler: ADMHandler
     private let server: HTTPServer
 
-    private init(handler: ADMHandler, server: HTTPServer, trustAnchorPEM: String) {
-        self.handler = handler
-        self.server = server
-        self.trustAnchorPEM = trustAnchorPEM
-    }
-
     /// The port that it listens on.
     public var port: UInt16 { server.port }
 
@@ -31,24 +25,25 @@ public final class ADMSimulator: Sendable {
     /// - Throws: `SimulatorError` if a value is out of range, the record file cannot be written or the address cannot
     ///   be listened on; `CryptoError` if the system has no randomness.
     public static func start(_ configuration: ADMSimulatorConfiguration) throws -> ADMSimulator {
+        try ADMSimulator(configuration)
+    }
+
+    private init(_ configuration: ADMSimulatorConfiguration) throws {
         try configuration.validate()
-        let identity =
-            try configuration.identity
-            ?? ServingConfiguration.makeIdentity(
-                hostNames: configuration.hostNames, nowSeconds: configuration.wallClockMilliseconds() / 1_000)
+        let identity = try configuration.serving.servingIdentity()
+        trustAnchorPEM = identity.certificateChainPEM
         var serving = HTTPServerConfiguration(
             name: "adm-simulator", settingName: "port", host: configuration.host, port: configuration.port,
             identity: identity)
-        serving.connectionsMaximum = 1_024
+        serving.connectionsMaximum = configuration.connectionsMaximum
         serving.idleSecondsMaximum = 60
-        let handler = ADMHandler(
+        handler = ADMHandler(
             configuration,
             recordFile: try configuration.recordFile.map { (path) throws(SimulatorError) in
                 try RecordFile(path: path, appends: false)
             })
         do throws(HTTPServerError) {
-            let server = try HTTPServer(configuration: serving, handler: handler)
-            return ADMSimulator(handler: handler, server: server, trustAnchorPEM: identity.certificateChainPEM)
+            server = try HTTPServer(configuration: serving, handler: handler)
         } catch {
             throw SimulatorError(.listenFailed, "cannot listen: \(error)")
         }
@@ -66,10 +61,10 @@ public final class ADMSimulator: Sendable {
     public func revokeAccessTokens() { handler.tokens.revokeAll() }
 
     /// Answers the next requests for an access token in another way, one after the other.
-    public func add(_ faults: ADMTokenFaults) { handler.tokens.add(faults) }
+    public func add(_ faults: ADMTokenFaults) { handler.endpoint.add(faults) }
 
     /// Answers all requests for an access token in the right way again.
-    public func removeFaults() { handler.tokens.removeFaults() }
+    public func removeFaults() { handler.endpoint.removeFaults() }
 
     // MARK: Numbers
 
@@ -77,14 +72,14 @@ public final class ADMSimulator: Sendable {
     public func summary() -> ADMSummary { handler.summary() }
 
     /// The answered messages, oldest first, as many as `recordsInMemoryMaximum` allows.
-    public func recorded() -> [RecordedADMMessage] { handler.log.records }
+    public func recorded() -> [RecordedADMMessage] { handler.records }
 
     /// Closes all connections and ends the thread.
     ///
     /// - Returns: the final numbers.
     @discardableResult
     public func stop() -> ADMSummary {
-        handler.releaseUnanswered()
+        handler.withheld.release()
         server.stop()
         return summary()
     }
@@ -96,12 +91,38 @@ extension ADMSimulator: ControlledSimulator {
     ///
     /// - Throws: `SimulatorError` (`scriptInvalid`) if it is none of these.
     public func execute(_ line: [UInt8]) throws(SimulatorError) {
-        let object = (try? JSONParser(depthMaximum: 4).parse(line))?.object
+        let object = try? JSONObject.line(line)
         if object?["revoke"]?.bool == true { return revokeAccessTokens() }
         if object?["registration"] != nil { return change(by: try RegistrationScript(parsing: line)) }
         add(try ADMTokenFaults(parsing: line))
     }
+}
 
-    /// The numbers so far, as one line of JSON.
-    public func summaryJSON() -> String { summary().json }
+/// The numbers of a simulator of ADM.
+public typealias ADMSummary = ServiceSummary<ADMCounts>
+
+/// The numbers that only ADM has.
+public struct ADMCounts: FurtherCounts {
+    /// Accepted messages that were answered with another registration ID.
+    public var replaced = 0
+    /// The fetching of access tokens.
+    public var tokens = TokenCounts()
+
+    /// Begins with none.
+    public init() {}
+
+    /// Adds what another loop counted; the fetching of tokens is counted once.
+    public mutating func add(_ other: ADMCounts) { replaced += other.replaced }
+
+    /// The numbers as one line of JSON.
+    public static func json(of summary: ADMSummary) -> String {
+        """
+        {"answered":\(summary.answered),"accepted":\(summary.accepted),"duplicates":\(summary.duplicates),\
+        "distinct_messages":\(summary.distinctMessages),"replaced":\(summary.replaced),"silent":\(summary.silent),\
+        "lost_answers":\(summary.lostAnswers),"token_requests":\(summary.tokens.requests),\
+        "tokens_issued":\(summary.tokens.issued),"tokens_refused":\(summary.tokens.refused),\
+        "faults":\(summary.tokens.faults),"records_lost":\(summary.recordsLost),\
+        "distinct_messages_complete":\(summary.isMessageCountComplete),"answers":\(summary.answersJSON)}
+        """
+    }
 }

@@ -58,40 +58,25 @@ public struct ADMTokenFaults: Sendable {
     }
 
     private static func entry(_ line: [UInt8]) throws(SimulatorError) -> Entry {
-        guard let object = (try? JSONParser(depthMaximum: 4).parse(line))?.object else {
-            throw invalid("it has to be one JSON object")
-        }
+        let object = try JSONObject.line(line)
         if let unknown = object.firstMember(notAmong: names) {
             let names = names.map { "\($0)" }.joined(separator: ", ")
-            throw invalid("\"\(unknown.key.prefix(32))\" is unknown; a fault has \(names)")
+            throw .scriptInvalid("\"\(unknown.key.prefix(32))\" is unknown; a fault has \(names)")
         }
         guard object["on"]?.string == "oauth" else {
-            throw invalid("\"on\" has to be \"oauth\": a fault is for access tokens, and the script for messages")
+            throw .scriptInvalid(
+                "\"on\" has to be \"oauth\": a fault is for access tokens, and the script for messages")
         }
-        let times = try number(object, "times", 1...Int64(Int32.max))
+        let times = try object.times()
         switch object["fault"]?.string {
         case "silence": return Entry(fault: .silence, times: times)
         case "answer":
-            guard let status = try number(object, "status", 200...599) else {
-                throw invalid("\"fault\":\"answer\" needs \"status\", from 200 to 599")
+            guard let status = try object.integer("status", 200...599) else {
+                throw .scriptInvalid("\"fault\":\"answer\" needs \"status\", from 200 to 599")
             }
-            let retryAfter = object["retry_after"]?.string ?? object["retry_after"]?.int64.map { String($0) }
-            return Entry(
-                fault: .answer(status: status, body: object["body"]?.string ?? "", retryAfter: retryAfter),
-                times: times)
-        default: throw invalid("\"fault\" has to be \"answer\" or \"silence\"")
+            let body = object["body"]?.string ?? ""
+            return Entry(fault: .answer(status: status, body: body, retryAfter: object.retryAfter), times: times)
+        default: throw .scriptInvalid("\"fault\" has to be \"answer\" or \"silence\"")
         }
     }
-
-    private static func number(
-        _ object: JSONObject, _ key: StaticString, _ range: ClosedRange<Int64>
-    ) throws(SimulatorError) -> Int? {
-        guard let value = object[key] else { return nil }
-        guard let number = value.int64, range.contains(number) else {
-            throw invalid("\"\(key)\" has to be a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return Int(number)
-    }
-
-    private static func invalid(_ message: String) -> SimulatorError { SimulatorError(.scriptInvalid, message) }
 }

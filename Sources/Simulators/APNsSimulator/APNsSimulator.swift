@@ -15,11 +15,6 @@ public final class APNsSimulator: Sendable {
     private let parts: APNsParts
     private let loops: SimulatorLoops<APNsService>
 
-    private init(parts: APNsParts, loops: SimulatorLoops<APNsService>) {
-        self.parts = parts
-        self.loops = loops
-    }
-
     /// Starts a simulator, which runs until `stop()`.
     ///
     /// - Parameter configuration: the simulator's properties.
@@ -27,27 +22,29 @@ public final class APNsSimulator: Sendable {
     /// - Throws: `SimulatorError` if a value is out of range, a key cannot be read, the record file cannot be written
     ///   or the address cannot be listened on; `CryptoError` and `EventLoopError` if the system refuses.
     public static func start(_ configuration: SimulatorConfiguration) async throws -> APNsSimulator {
+        try await APNsSimulator(configuration)
+    }
+
+    private init(_ configuration: SimulatorConfiguration) async throws {
         try configuration.validate()
         let parts = APNsParts(configuration: configuration, keys: try configuration.publicKeys())
+        self.parts = parts
         let traits = ServiceTraits(
-            headerNames: HeaderNames(RequestField.allCases.map(\.name)),
+            headerNames: HeaderNames(RequestField.names),
             bodyBytesMaximum: RequestRules.bodyBytesKeptMaximum,
             unauthenticatedStreamsMaximum: configuration.maxUnauthenticatedStreams,
             goAwayDebugData: { reason in Array("{\"reason\":\"\(reason)\"}".utf8) })
-        let loops = try await SimulatorLoops(configuration.serving, traits: traits, name: "apns-simulator") {
+        loops = try await SimulatorLoops(configuration.serving, traits: traits, name: "apns-simulator") {
             APNsService(parts: parts, server: $0)
         }
-        return APNsSimulator(parts: parts, loops: loops)
     }
 
     /// The numbers so far.
     ///
     /// - Throws: `CancellationError` after `stop()`.
     public func summary() async throws -> SimulatorSummary {
-        var summary = SimulatorSummary()
-        for part in try await loops.map({ $0.summary() }) { summary.add(part) }
-        summary.faults = loops.faults.faultCount
-        (summary.distinctIdentifiers, summary.isIdentifierCountComplete) = parts.identifiers.count
+        var summary = try await loops.summary()
+        (summary.distinctMessages, summary.isMessageCountComplete) = parts.identifiers.count
         return summary
     }
 
@@ -60,10 +57,7 @@ public final class APNsSimulator: Sendable {
     /// The answered requests, oldest first, as many as `recordsInMemoryMaximum` allows each loop.
     ///
     /// - Throws: `CancellationError` after `stop()`.
-    public func recorded() async throws -> [RecordedPush] {
-        let records = try await loops.map { $0.ledger.records }
-        return records.count == 1 ? records[0] : records.joined().sorted { $0.timeMilliseconds < $1.timeMilliseconds }
-    }
+    public func recorded() async throws -> [RecordedPush] { try await loops.recorded() }
 
     /// Waits until as many requests have been answered since the start.
     ///
@@ -92,9 +86,31 @@ extension APNsSimulator: ControlledSimulator {
     ///
     /// - Throws: `SimulatorError` (`scriptInvalid`) if it describes none.
     public func execute(_ line: [UInt8]) throws(SimulatorError) { add(try SimulatorFaults(parsing: line)) }
+}
 
-    /// The numbers so far, as one line of JSON.
-    ///
-    /// - Throws: `CancellationError` after `stop()`.
-    public func summaryJSON() async throws -> String { try await summary().json }
+/// The counts of the simulator's requests and answers; `distinctMessages` counts each `apns-id` of accepted pushes.
+public typealias SimulatorSummary = ServiceSummary<APNsCounts>
+
+/// The counts that only APNs has: none.
+public struct APNsCounts: FurtherCounts {
+    /// Begins with none.
+    public init() {}
+
+    /// Adds nothing.
+    public mutating func add(_ other: APNsCounts) {}
+
+    /// The numbers as one line of JSON.
+    public static func json(of summary: SimulatorSummary) -> String {
+        """
+        {"answered":\(summary.answered),"accepted":\(summary.accepted),"duplicates":\(summary.duplicates),\
+        "distinct_apns_ids":\(summary.distinctMessages),\
+        "distinct_apns_ids_complete":\(summary.isMessageCountComplete),\
+        "silent":\(summary.silent),"abandoned":\(summary.abandoned),"connections":\(summary.connections),\
+        "connections_refused":\(summary.connectionsRefused),"connections_failed":\(summary.connectionsFailed),\
+        "protocol_violations":\(summary.protocolViolations),"faults":\(summary.faults),\
+        "concurrent_streams_maximum":\(summary.concurrentStreamsMaximum),\
+        "unauthenticated_streams_maximum":\(summary.unauthenticatedStreamsMaximum),\
+        "records_lost":\(summary.recordsLost),"answers":\(summary.answersJSON)}
+        """
+    }
 }

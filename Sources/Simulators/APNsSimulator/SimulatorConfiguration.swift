@@ -1,9 +1,8 @@
-public import Crypto
+import Crypto
 public import PushServiceSimulator
 
 /// The properties of the simulator: those of APNs, and, as if they were its own, those of `ServingConfiguration`.
-@dynamicMemberLookup
-public struct SimulatorConfiguration: Sendable {
+public struct SimulatorConfiguration: SimulatorProperties {
     /// How long answers take.
     public typealias Latency = ServingConfiguration.Latency
 
@@ -38,36 +37,13 @@ public struct SimulatorConfiguration: Sendable {
     /// Creates a configuration of defaults, which accepts no key yet.
     public init() {}
 
-    /// A property of `serving`.
-    public subscript<Value>(dynamicMember member: WritableKeyPath<ServingConfiguration, Value>) -> Value {
-        get { serving[keyPath: member] }
-        set { serving[keyPath: member] = newValue }
-    }
-
-    /// Makes an identity for this machine, which lasts longer than any test or benchmark.
-    ///
-    /// - Parameters:
-    ///   - hostNames: further names in the certificate.
-    ///   - nowSeconds: the time, in seconds since 1970.
-    /// - Returns: the identity.
-    /// - Throws: `CryptoError` if the system has no randomness.
-    public static func makeIdentity(
-        hostNames: [String] = [], nowSeconds: Int64
-    ) throws(CryptoError) -> ServerIdentity {
-        try ServingConfiguration.makeIdentity(hostNames: hostNames, nowSeconds: nowSeconds)
-    }
-
-    /// How long a certificate lasts, in seconds.
-    public static let identitySeconds = ServingConfiguration.identitySeconds
-
     /// Refuses what could not work.
     func validate() throws(SimulatorError) {
         guard maxUnauthenticatedStreams >= 1 else {
-            throw SimulatorError(.configurationInvalid, "the number of streams has to be 1 to 1000000")
+            throw .configurationInvalid("the number of streams has to be 1 to 1000000")
         }
         guard serving.isTrusting || !teamKeys.isEmpty else {
-            throw SimulatorError(
-                .configurationInvalid, "no key is known by which provider tokens could be verified; name one")
+            throw .configurationInvalid("no key is known by which provider tokens could be verified; name one")
         }
     }
 

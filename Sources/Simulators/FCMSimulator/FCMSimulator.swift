@@ -1,5 +1,6 @@
 import Crypto
 import HTTPServer
+import JSON
 public import PushServiceSimulator
 
 /// A server that treats its clients as FCM's HTTP v1 interface and Google's token endpoint do, on this machine.
@@ -19,12 +20,6 @@ public final class FCMSimulator: Sendable {
     private let loops: SimulatorLoops<FCMService>
     private let webServer: HTTPServer?
 
-    private init(parts: FCMParts, loops: SimulatorLoops<FCMService>, webServer: HTTPServer?) {
-        self.parts = parts
-        self.loops = loops
-        self.webServer = webServer
-    }
-
     /// Starts a simulator, which runs until `stop()`.
     ///
     /// - Parameter configuration: the simulator's properties.
@@ -32,48 +27,31 @@ public final class FCMSimulator: Sendable {
     /// - Throws: `SimulatorError` if a value is out of range, a key cannot be read, the record file cannot be written
     ///   or an address cannot be listened on; `CryptoError` and `EventLoopError` if the system refuses.
     public static func start(_ configuration: FCMSimulatorConfiguration) async throws -> FCMSimulator {
-        try configuration.validate()
-        var configuration = configuration
-        let now = configuration.serving.wallClockMilliseconds() / 1_000
-        let identity =
-            try configuration.serving.identity
-            ?? ServingConfiguration.makeIdentity(hostNames: configuration.serving.hostNames, nowSeconds: now)
-        configuration.serving.identity = identity
-        let parts = try parts(configuration)
-        let traits = ServiceTraits(
-            headerNames: HeaderNames(FCMRequestField.allCases.map(\.name)), bodyBytesMaximum: 1 << 16,
-            goAwayDebugData: { Array($0.utf8) })
-        let loops = try await SimulatorLoops(configuration.serving, traits: traits, name: "fcm-simulator") {
-            FCMService(parts: parts, server: $0)
-        }
-        do {
-            let webServer = try configuration.http1Port.map { port in
-                try HTTPServer(
-                    configuration: HTTPServerConfiguration(
-                        name: "fcm-simulator", settingName: "http1Port", host: configuration.serving.host, port: port,
-                        identity: identity), handler: FCMWebHandler(loops))
-            }
-            return FCMSimulator(parts: parts, loops: loops, webServer: webServer)
-        } catch {
-            try await loops.close()
-            loops.join()
-            throw SimulatorError(.listenFailed, "cannot listen for HTTP/1.1: \(error)")
-        }
+        try await FCMSimulator(configuration)
     }
 
-    private static func parts(_ configuration: FCMSimulatorConfiguration) throws(SimulatorError) -> FCMParts {
-        let accounts = try configuration.endpointAccounts()
-        let judge = MessageJudge(
-            project: FCMProject(
-                id: configuration.projectID, number: configuration.projectNumber,
-                messagesPerMinute: configuration.quotas.projectPerMinute ?? 600_000), accounts: accounts,
-            script: configuration.script, quotas: configuration.quotas,
-            quotaRetryAfterSeconds: configuration.quotaRetryAfterSeconds)
-        return FCMParts(
-            judge: judge,
-            endpoint: TokenEndpoint(
-                accounts: accounts, tokens: judge.tokens, lifeSeconds: configuration.accessTokenSeconds,
-                isTrusting: configuration.serving.isTrusting))
+    private init(_ configuration: FCMSimulatorConfiguration) async throws {
+        try configuration.validate()
+        var serving = configuration.serving
+        let identity = try serving.servingIdentity()
+        serving.identity = identity
+        let parts = FCMParts(configuration, accounts: try configuration.endpointAccounts())
+        let traits = ServiceTraits(
+            headerNames: HeaderNames(FCMRequestField.names), bodyBytesMaximum: 1 << 16,
+            goAwayDebugData: { Array($0.utf8) })
+        let loops = try await SimulatorLoops(serving, traits: traits, name: "fcm-simulator") {
+            FCMService(parts: parts, server: $0)
+        }
+        if let port = configuration.http1Port {
+            webServer = try await loops.serveHTTP1(
+                HTTPServerConfiguration(
+                    name: "fcm-simulator", settingName: "http1Port", host: serving.host, port: port,
+                    identity: identity), FCMWebHandler(loops))
+        } else {
+            webServer = nil
+        }
+        self.parts = parts
+        self.loops = loops
     }
 
     // MARK: Changes
@@ -99,9 +77,9 @@ public final class FCMSimulator: Sendable {
     ///
     /// - Throws: `CancellationError` after `stop()`.
     public func summary() async throws -> FCMSummary {
-        var summary = FCMSummary()
-        for part in try await loops.map({ $0.log.summary($0.server.servingCounts) }) { summary.add(part) }
-        summary.faults = loops.faults.faultCount
+        var summary = try await loops.summary()
+        // Messages that were only validated are accepted for the sender alone.
+        summary.accepted -= summary.validated
         (summary.distinctMessages, summary.isMessageCountComplete) = parts.identifiers.count
         (summary.earlyAfterServerError, summary.earlyAfterThrottling) = parts.judge.earlyRetries
         summary.tokens = parts.judge.tokens.counts
@@ -111,10 +89,7 @@ public final class FCMSimulator: Sendable {
     /// The answered messages, oldest first, as many as `recordsInMemoryMaximum` allows each loop.
     ///
     /// - Throws: `CancellationError` after `stop()`.
-    public func recorded() async throws -> [RecordedMessage] {
-        let records = try await loops.map { $0.log.records }
-        return records.count == 1 ? records[0] : records.joined().sorted { $0.timeMilliseconds < $1.timeMilliseconds }
-    }
+    public func recorded() async throws -> [RecordedMessage] { try await loops.recorded() }
 
     /// Waits until as many messages have been answered since the start; answers of faults do not count.
     ///
@@ -145,14 +120,54 @@ extension FCMSimulator: ControlledSimulator {
     ///
     /// - Throws: `SimulatorError` (`scriptInvalid`) if it is none of these.
     public func execute(_ line: [UInt8]) throws(SimulatorError) {
-        let node = JSONNode.parse(line)
-        if node?["revoke"] == .bool(true) { return revokeAccessTokens() }
-        if node?["fault"] == nil, node?["answer"] != nil { return change(by: try TargetScript(parsing: line)) }
+        let object = try? JSONObject.line(line)
+        if object?["revoke"]?.bool == true { return revokeAccessTokens() }
+        if object?["fault"] == nil, object?["answer"] != nil { return change(by: try TargetScript(parsing: line)) }
         add(try SimulatorFaults(parsingFCM: line))
     }
+}
 
-    /// The numbers so far, as one line of JSON.
-    ///
-    /// - Throws: `CancellationError` after `stop()`.
-    public func summaryJSON() async throws -> String { try await summary().json }
+/// The counts of the requests and answers of a simulator of FCM.
+public typealias FCMSummary = ServiceSummary<FCMCounts>
+
+/// The counts that only FCM has.
+public struct FCMCounts: FurtherCounts {
+    /// Requests that asked only whether the message would be accepted, and it would.
+    public var validated = 0
+    /// Accepted messages that reach their device later, because too many collapsible ones were on their way.
+    public var delayed = 0
+    /// Messages that came back too soon after 5xx.
+    public var earlyAfterServerError = 0
+    /// Messages that came back too soon after 429.
+    public var earlyAfterThrottling = 0
+    /// The fetching of access tokens.
+    public var tokens = TokenCounts()
+
+    /// Begins without any answer.
+    public init() {}
+
+    /// Adds what another loop saw; the other counts are those of all loops together.
+    public mutating func add(_ other: FCMCounts) {
+        validated += other.validated
+        delayed += other.delayed
+    }
+
+    /// The numbers as one line of JSON.
+    public static func json(of summary: FCMSummary) -> String {
+        let (tokens, serving) = (summary.tokens, summary.serving)
+        return """
+            {"answered":\(summary.answered),"accepted":\(summary.accepted),"validated":\(summary.validated),\
+            "duplicates":\(summary.duplicates),"distinct_messages":\(summary.distinctMessages),\
+            "distinct_messages_complete":\(summary.isMessageCountComplete),"delayed":\(summary.delayed),\
+            "early_after_5xx":\(summary.earlyAfterServerError),"early_after_429":\(summary.earlyAfterThrottling),\
+            "token_requests":\(tokens.requests),"tokens_issued":\(tokens.issued),"tokens_refused":\(tokens.refused),\
+            "token_requests_at_once_maximum":\(tokens.atOnceMaximum),"token_late_refreshes":\(tokens.lateRefreshes),\
+            "token_seconds_left_maximum":\(tokens.secondsLeftMaximum.map { String($0) } ?? "null"),\
+            "silent":\(serving.silent),"lost_answers":\(serving.lostAnswers),"abandoned":\(serving.abandoned),\
+            "connections":\(serving.connections),"connections_refused":\(serving.connectionsRefused),\
+            "connections_failed":\(serving.connectionsFailed),"protocol_violations":\(serving.protocolViolations),\
+            "faults":\(summary.faults),"concurrent_streams_maximum":\(serving.concurrentStreamsMaximum),\
+            "records_lost":\(summary.recordsLost),"answers":\(summary.answersJSON)}
+            """
+    }
 }

@@ -2,8 +2,7 @@ import Crypto
 public import PushServiceSimulator
 
 /// The properties of the simulator: those of FCM, and, as if they were its own, those of `ServingConfiguration`.
-@dynamicMemberLookup
-public struct FCMSimulatorConfiguration: Sendable {
+public struct FCMSimulatorConfiguration: SimulatorProperties {
     /// A service account that may ask for access tokens.
     public struct ServiceAccount: Sendable, Hashable {
         /// Its address, `client_email`: the claim `iss` of its assertions.
@@ -42,24 +41,16 @@ public struct FCMSimulatorConfiguration: Sendable {
     /// Creates a configuration of defaults, which knows no account yet.
     public init() {}
 
-    /// A property of `serving`.
-    public subscript<Value>(dynamicMember member: WritableKeyPath<ServingConfiguration, Value>) -> Value {
-        get { serving[keyPath: member] }
-        set { serving[keyPath: member] = newValue }
-    }
-
     /// Refuses what could not work.
     func validate() throws(SimulatorError) {
         guard (1...43_200).contains(accessTokenSeconds) else {
-            throw SimulatorError(
-                .configurationInvalid, "an access token lives 1 to 43200 seconds, not \(accessTokenSeconds)")
+            throw .configurationInvalid("an access token lives 1 to 43200 seconds, not \(accessTokenSeconds)")
         }
         guard serving.isTrusting || !accounts.isEmpty else {
-            throw SimulatorError(
-                .configurationInvalid, "no service account is known that could get an access token; name one")
+            throw .configurationInvalid("no service account is known that could get an access token; name one")
         }
         guard !projectID.isEmpty, !projectID.contains("/"), !projectNumber.isEmpty else {
-            throw SimulatorError(.configurationInvalid, "the project '\(projectID)' cannot stand in a path")
+            throw .configurationInvalid("the project '\(projectID)' cannot stand in a path")
         }
     }
 

@@ -73,19 +73,45 @@ public struct ServingConfiguration: Sendable {
     /// How long a certificate lasts, in seconds.
     public static let identitySeconds: Int64 = 30 * 86_400
 
+    /// The identity with which it serves: the given one, or a new one for this machine.
+    ///
+    /// - Parameter names: names in a new certificate, beside `hostNames`.
+    /// - Returns: the identity.
+    /// - Throws: `CryptoError` if the system has no randomness.
+    public func servingIdentity(naming names: [String] = []) throws(CryptoError) -> ServerIdentity {
+        if let identity { return identity }
+        return try Self.makeIdentity(hostNames: hostNames + names, nowSeconds: wallClockMilliseconds() / 1_000)
+    }
+
     /// Refuses what could not work.
-    func validate() throws(SimulatorError) {
+    ///
+    /// - Throws: `SimulatorError` (`configurationInvalid`).
+    public func validate() throws(SimulatorError) {
         guard host == "127.0.0.1" || host == "::1" || host == "localhost" || !hostNames.isEmpty else {
-            throw SimulatorError(
-                .configurationInvalid,
+            throw .configurationInvalid(
                 "cannot listen on '\(host)': the simulator serves this machine only; use 127.0.0.1 or ::1, or give the "
                     + "name by which other machines reach it")
         }
         guard (1...64).contains(loopCount) else {
-            throw SimulatorError(.configurationInvalid, "the number of loops has to be 1 to 64, not \(loopCount)")
+            throw .configurationInvalid("the number of loops has to be 1 to 64, not \(loopCount)")
         }
         guard (1...1_000_000).contains(maxConcurrentStreams) else {
-            throw SimulatorError(.configurationInvalid, "the number of streams has to be 1 to 1000000")
+            throw .configurationInvalid("the number of streams has to be 1 to 1000000")
         }
+    }
+}
+
+/// The properties of a simulator: those of its service, and, as if they were its own, those of `ServingConfiguration`.
+@dynamicMemberLookup
+public protocol SimulatorProperties: Sendable {
+    /// The properties that all simulators have.
+    var serving: ServingConfiguration { get set }
+}
+
+extension SimulatorProperties {
+    /// A property of `serving`.
+    public subscript<Value>(dynamicMember member: WritableKeyPath<ServingConfiguration, Value>) -> Value {
+        get { serving[keyPath: member] }
+        set { serving[keyPath: member] = newValue }
     }
 }

@@ -27,6 +27,14 @@ public struct SimulatorError: Error, Sendable, CustomStringConvertible {
         self.message = message
     }
 
+    /// Names a problem of a line of a script or of faults.
+    public static func scriptInvalid(_ message: String) -> SimulatorError { SimulatorError(.scriptInvalid, message) }
+
+    /// Names a value of the configuration that is out of range.
+    public static func configurationInvalid(_ message: String) -> SimulatorError {
+        SimulatorError(.configurationInvalid, message)
+    }
+
     /// The message.
     public var description: String { message }
 }

@@ -13,9 +13,9 @@ public final class WebPushSimulator: Sendable {
     public let trustAnchorPEM: String
 
     private let origins: [WebPushOrigin]
-    private let script: AnswerBook
+    private let script: ScriptBook<PushStep>
 
-    private init(trustAnchorPEM: String, origins: [WebPushOrigin], script: AnswerBook) {
+    private init(trustAnchorPEM: String, origins: [WebPushOrigin], script: ScriptBook<PushStep>) {
         self.trustAnchorPEM = trustAnchorPEM
         self.origins = origins
         self.script = script
@@ -30,14 +30,10 @@ public final class WebPushSimulator: Sendable {
     public static func start(_ configuration: WebPushSimulatorConfiguration) async throws -> WebPushSimulator {
         try configuration.validate()
         var serving = configuration.serving
-        let names = configuration.origins.map(\.hostName).filter { $0 != "localhost" }
-        let identity =
-            try serving.identity
-            ?? ServingConfiguration.makeIdentity(
-                hostNames: serving.hostNames + Set(names).subtracting(serving.hostNames).sorted(),
-                nowSeconds: serving.wallClockMilliseconds() / 1_000)
+        let names = Set(configuration.origins.map(\.hostName)).subtracting(["localhost"] + serving.hostNames)
+        let identity = try serving.servingIdentity(naming: names.sorted())
         serving.identity = identity
-        let script = AnswerBook(configuration.script)
+        let script = ScriptBook(configuration.script.answers)
         let once = UsedOnce()
         let progress = SimulatorProgress()
         var origins: [WebPushOrigin] = []
@@ -80,8 +76,7 @@ public final class WebPushSimulator: Sendable {
     public func subscription(ofOrigin name: String, _ index: Int) throws(SimulatorError) -> SimulatedSubscription {
         let parts = try origin(name).parts
         guard (0..<parts.directory.count).contains(index) else {
-            throw SimulatorError(
-                .configurationInvalid,
+            throw .configurationInvalid(
                 "the origin \(name) has the subscriptions 0 to \(parts.directory.count - 1), and not \(index)")
         }
         return try parts.directory.subscription(index, origin: parts.url)
@@ -102,8 +97,7 @@ public final class WebPushSimulator: Sendable {
 
     private func origin(_ name: String) throws(SimulatorError) -> WebPushOrigin {
         guard let origin = origins.first(where: { $0.parts.name == name }) else {
-            throw SimulatorError(
-                .configurationInvalid,
+            throw .configurationInvalid(
                 "there is no origin \"\(name)\"; there are \(originNames.joined(separator: ", "))")
         }
         return origin
@@ -126,7 +120,7 @@ public final class WebPushSimulator: Sendable {
 
     /// Puts a whole script in the place of the present one; which browsers are online changes only as it says.
     public func replaceScript(by script: SubscriptionScript) {
-        self.script.replace(by: script)
+        self.script.replace(by: script.answers)
         for origin in origins { origin.change(script.presence) }
     }
 
@@ -134,7 +128,7 @@ public final class WebPushSimulator: Sendable {
     ///
     /// Messages that wait for a browser that is online now are delivered at once.
     public func change(by script: SubscriptionScript) {
-        self.script.change(by: script)
+        if !script.answers.isEmpty { self.script.change(by: script.answers) }
         for origin in origins { origin.change(script.presence) }
     }
 
@@ -163,7 +157,7 @@ public final class WebPushSimulator: Sendable {
     public func recorded() async throws -> [RecordedWebPush] {
         var records: [RecordedWebPush] = []
         for origin in origins {
-            for part in try await origin.loops.map({ $0.log.records }) { records += part }
+            records += try await origin.loops.recorded()
         }
         // The sort is stable, so that records of one loop keep their order.
         return records.sorted { $0.timeMilliseconds < $1.timeMilliseconds }
@@ -197,16 +191,75 @@ extension WebPushSimulator: ControlledSimulator {
     ///
     /// - Throws: `SimulatorError` (`scriptInvalid`) if it is none of these.
     public func execute(_ line: [UInt8]) throws(SimulatorError) {
-        let object = (try? JSONParser(depthMaximum: 4, bytesMaximum: 65_536).parse(line))?.object
+        let object = try? JSONObject.line(line)
         if object?["forget_keys"]?.bool == true { return forgetKeys() }
         if object?["fault"] == nil, object?["answer"] != nil || object?["online"] != nil {
             return change(by: try SubscriptionScript(parsing: line))
         }
         try add(try WebPushFaults(parsing: line))
     }
+}
 
-    /// The numbers so far, as one line of JSON.
-    ///
-    /// - Throws: `CancellationError` after `stop()`.
-    public func summaryJSON() async throws -> String { try await summary().json }
+/// The counts of one origin, or of all origins of a simulator.
+public typealias WebPushSummary = ServiceSummary<WebPushCounts>
+
+/// The counts that only Web Push has.
+public struct WebPushCounts: FurtherCounts {
+    /// Messages that reached their browsers, at once or after they had waited.
+    public var delivered = 0
+    /// Delivered messages that reach their browsers later, because FCM passes on only so many with a topic.
+    public var delayed = 0
+    /// Messages that wait for their browsers now.
+    public var waiting = 0
+    /// Messages that gave their places to one with the same topic.
+    public var replaced = 0
+    /// Messages whose time passed while they waited.
+    public var expired = 0
+    /// Messages whose browsers were offline, and that had no time to wait.
+    public var dropped = 0
+    /// Accepted messages that no browser could decrypt.
+    public var unreadable = 0
+    /// Messages with a salt or a sender's key that had been used before.
+    public var reusedKeys = 0
+    /// Distinct VAPID tokens with a good signature.
+    public var vapidTokens = 0
+    /// Pushes to a subscription sooner than the last `retry-after` of it said.
+    public var earlyAfterRetryAfter = 0
+    /// Requests to the place that redirects lead to.
+    public var trapVisits = 0
+    /// The counts of each origin by its name; empty in those of an origin.
+    public var origins: [String: WebPushSummary] = [:]
+
+    /// Begins without any answer.
+    public init() {}
+
+    /// Adds what another loop or origin saw.
+    public mutating func add(_ other: WebPushCounts) {
+        let counts: [WritableKeyPath<WebPushCounts, Int>] = [
+            \.delivered, \.delayed, \.waiting, \.replaced, \.expired, \.dropped, \.unreadable, \.reusedKeys,
+            \.vapidTokens, \.earlyAfterRetryAfter, \.trapVisits,
+        ]
+        for count in counts { self[keyPath: count] += other[keyPath: count] }
+    }
+
+    /// The numbers as one line of JSON.
+    public static func json(of summary: WebPushSummary) -> String {
+        let (further, serving) = (summary.further, summary.serving)
+        let origins = further.origins.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value.json)" }
+        return """
+            {"answered":\(summary.answered),"accepted":\(summary.accepted),"duplicates":\(summary.duplicates),\
+            "distinct_messages":\(summary.distinctMessages),"delivered":\(further.delivered),\
+            "delayed":\(further.delayed),"waiting":\(further.waiting),"replaced":\(further.replaced),\
+            "expired":\(further.expired),"dropped":\(further.dropped),"unreadable":\(further.unreadable),\
+            "reused_keys":\(further.reusedKeys),"vapid_tokens":\(further.vapidTokens),\
+            "early_after_retry_after":\(further.earlyAfterRetryAfter),"trap_visits":\(further.trapVisits),\
+            "faults":\(summary.faults),"records_lost":\(summary.recordsLost),\
+            "distinct_messages_complete":\(summary.isMessageCountComplete),\
+            "silent":\(serving.silent),"lost_answers":\(serving.lostAnswers),"abandoned":\(serving.abandoned),\
+            "connections":\(serving.connections),"connections_refused":\(serving.connectionsRefused),\
+            "connections_failed":\(serving.connectionsFailed),"protocol_violations":\(serving.protocolViolations),\
+            "concurrent_streams_maximum":\(serving.concurrentStreamsMaximum),"answers":\(summary.answersJSON)\
+            \(origins.isEmpty ? "" : ",\"origins\":{\(origins.joined(separator: ","))}")}
+            """
+    }
 }

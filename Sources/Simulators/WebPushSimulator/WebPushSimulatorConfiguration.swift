@@ -3,8 +3,7 @@ public import PushServiceSimulator
 /// The properties of the simulator: those of Web Push, and, as if they were its own, those of `ServingConfiguration`.
 ///
 /// The port and the faults of `ServingConfiguration` are not used: each origin has its own.
-@dynamicMemberLookup
-public struct WebPushSimulatorConfiguration: Sendable {
+public struct WebPushSimulatorConfiguration: SimulatorProperties {
     /// A push service with an address of its own.
     public struct Origin: Sendable, Hashable {
         /// Its name in records, scripts, faults, and before the hyphen in the names of its subscriptions.
@@ -54,42 +53,27 @@ public struct WebPushSimulatorConfiguration: Sendable {
     /// Creates a configuration of defaults.
     public init() {}
 
-    /// A property of `serving`.
-    public subscript<Value>(dynamicMember member: WritableKeyPath<ServingConfiguration, Value>) -> Value {
-        get { serving[keyPath: member] }
-        set { serving[keyPath: member] = newValue }
-    }
-
     /// Refuses what could not work.
     func validate() throws(SimulatorError) {
-        guard !origins.isEmpty else { throw Self.invalid("there is no origin; name at least one") }
+        guard !origins.isEmpty else { throw .configurationInvalid("there is no origin; name at least one") }
         let names = origins.map(\.name)
         for name in names {
-            guard (1...32).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
-                throw Self.invalid("the origin \"\(name)\" needs a name of 1 to 32 letters, digits and underscores")
+            guard (1...32).contains(name.utf8.count), name.utf8.allSatisfy({ $0.isBase64URL && $0 != 45 }) else {
+                throw .configurationInvalid(
+                    "the origin \"\(name)\" needs a name of 1 to 32 letters, digits and underscores")
             }
         }
         guard Set(names).count == names.count else {
-            throw Self.invalid("two origins have the same name among \(names.joined(separator: ", "))")
+            throw .configurationInvalid("two origins have the same name among \(names.joined(separator: ", "))")
         }
         guard (1...SubscriptionDirectory.countMaximum).contains(subscriptionsPerOrigin) else {
-            throw Self.invalid(
+            throw .configurationInvalid(
                 "an origin has 1 to \(SubscriptionDirectory.countMaximum) subscriptions, not \(subscriptionsPerOrigin)")
         }
         if let key = applicationServerKey, key.count != 65 || key.first != 4 {
-            throw Self.invalid("the application server key has \(key.count) bytes; an uncompressed point has 65")
+            throw .configurationInvalid(
+                "the application server key has \(key.count) bytes; an uncompressed point has 65")
         }
         try webPushFaults.requireOrigins(names)
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, 65...90, 95, 97...122: true
-        default: false
-        }
-    }
-
-    private static func invalid(_ message: String) -> SimulatorError {
-        SimulatorError(.configurationInvalid, message)
     }
 }

@@ -1,4 +1,5 @@
 import FCMSimulator
+import PushServiceSimulator
 import PushTestKit
 
 extension Scenario {

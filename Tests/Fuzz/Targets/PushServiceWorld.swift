@@ -113,7 +113,7 @@ struct PushServiceWorld: ~Copyable {
         try check()
         try promise(pool.isFinished && peers.isEmpty, "the pool does not finish")
         try promise(machine.jobCount == 0 && machine.pushesInFlight == 0, "something is left of the deliveries")
-        try promise(machine.ledgers.allSatisfy { $0.isBalanced && $0.inFlight == 0 }, "\(machine.ledgers)")
+        try promise(machine.pushCounts.allSatisfy { $0.isBalanced && $0.inFlight == 0 }, "\(machine.pushCounts)")
     }
 
     // MARK: Events
@@ -495,6 +495,6 @@ struct PushServiceWorld: ~Copyable {
                 && out.count <= 2 * machineLimits.pushesInFlightMaximum,
             "too much: \(states), \(attempts.count) pushes")
         try promise(machine.jobCount == owed.count, "\(machine.jobCount) jobs for \(owed.count) deliveries")
-        try promise(machine.ledgers.allSatisfy(\.isBalanced), "the books do not balance: \(machine.ledgers)")
+        try promise(machine.pushCounts.allSatisfy(\.isBalanced), "the books do not balance: \(machine.pushCounts)")
     }
 }

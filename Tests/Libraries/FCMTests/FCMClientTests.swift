@@ -1,5 +1,6 @@
 import FCM
 import FCMSimulator
+import PushServiceSimulator
 import PushTestKit
 import Synchronization
 import Testing

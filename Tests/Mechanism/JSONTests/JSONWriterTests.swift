@@ -31,6 +31,31 @@ struct JSONWriterTests {
         #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
     }
 
+    @Test("Members, objects and arrays are written in one call each, and nothing where a value is nil")
+    func writesMembers() {
+        let json = JSONWriter.object { writer in
+            writer.member("text", "x")
+            writer.member("noText", nil as String?)
+            writer.member("count", UInt64.max)
+            writer.member("noCount", nil as Int?)
+            writer.member("share", 0.5)
+            writer.member("isOn", false)
+            writer.member(dynamic: "k\"", "v")
+            writer.member(dynamic: "n", -1)
+            writer.object("object") { writer in writer.array("empty") { _ in } }
+            writer.array("list") { writer in
+                writer.object { writer in writer.member("a", 1) }
+                writer.array { writer in writer.integer(2) }
+            }
+            writer.array("objects", 1...2) { writer, number in writer.member("number", number) }
+            writer.array("texts", texts: ["a", "b"])
+        }
+        let expected =
+            #"{"text":"x","count":18446744073709551615,"share":0.5,"isOn":false,"k\"":"v","n":-1,"#
+            + #""object":{"empty":[]},"list":[{"a":1},[2]],"objects":[{"number":1},{"number":2}],"texts":["a","b"]}"#
+        #expect(String(decoding: json, as: UTF8.self) == expected)
+    }
+
     @Test("Strings are escaped where JSON demands it and nowhere else")
     func escapesStrings() {
         var writer = JSONWriter()

@@ -20,7 +20,7 @@ struct ADMJudgeTests {
         }
         let summary = handler.summary()
         #expect((summary.accepted, summary.duplicates, summary.tokens.issued) == (2, 1, 2))
-        let record = try #require(handler.log.records.last)
+        let record = try #require(handler.records.last)
         #expect(record.isDuplicate)
         #expect((record.data, record.consolidationKey, record.expiresAfter) == (["a": "b"], "k", 60))
     }

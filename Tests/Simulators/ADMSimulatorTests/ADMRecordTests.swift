@@ -81,7 +81,7 @@ struct ADMRecordTests {
         #expect(try (0..<3).map { _ in try ADMRequests.tokenAnswer(handler).status } == [500, 503, 503])
         simulator.removeFaults()
         #expect(try ADMRequests.tokenAnswer(handler).status == 200)
-        #expect(simulator.summaryJSON().contains(#""faults":3"#))
+        #expect(simulator.summary().json.contains(#""faults":3"#))
     }
 
     @Test(

@@ -61,7 +61,7 @@ struct APNsSimulatorTests {
         }
         #expect(summary.accepted == 2)
         #expect(summary.connections == 1)
-        #expect(summary.distinctIdentifiers == 1)
+        #expect(summary.distinctMessages == 1)
     }
 
     @Test("A refused push is answered with Apple's reason in JSON")
@@ -112,7 +112,7 @@ struct APNsSimulatorTests {
         }
         #expect(summary.unauthenticatedStreamsMaximum == 1)
         #expect(summary.concurrentStreamsMaximum <= 250)
-        #expect(summary.distinctIdentifiers == 200)
+        #expect(summary.distinctMessages == 200)
         #expect(summary.protocolViolations == 0)
     }
 

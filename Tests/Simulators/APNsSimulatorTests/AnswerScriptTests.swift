@@ -9,7 +9,7 @@ struct AnswerScriptTests {
         try AnswerScript(parsing: Array(text.utf8), nowMilliseconds: 5_000)
     }
 
-    private func step(_ script: AnswerScript, _ token: String) -> ScriptStep? {
+    private func step(_ script: AnswerScript, _ token: String) -> TokenStep? {
         Array(token.utf8).withUnsafeBufferPointer { script.nextStep(forTokenDigits: $0) }
     }
 
@@ -33,7 +33,7 @@ struct AnswerScriptTests {
         #expect(reasons(script, "abff", 1) == ["Unregistered"])
         #expect(reasons(script, "ABCD", 1) == ["BadDeviceToken"])
         #expect(reasons(script, "abcdef", 2) == ["BadDeviceToken", "BadDeviceToken"])
-        #expect(step(script, "abff")?.answer?.timestampMilliseconds == 77)
+        #expect(step(script, "abff")?.answer == .apns(.unregistered, timestampMilliseconds: 77))
     }
 
     @Test("Steps follow each other, counted for each token by itself")

@@ -55,7 +55,7 @@ struct RequestFacts {
 
     /// Returns the verdict of the rules.
     func rejection(bundleIDs: [String] = [bundleID]) -> Rejection? {
-        let request = RequestState(HeaderNames(RequestField.allCases.map(\.name)), bodyBytesMaximum: 0)
+        let request = RequestState(HeaderNames(RequestField.names), bodyBytesMaximum: 0)
         for (name, value) in headers { request.add(name, value) }
         let payload = Array(payload.utf8)
         return request.withFields { fields in

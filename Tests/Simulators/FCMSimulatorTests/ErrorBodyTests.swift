@@ -135,7 +135,7 @@ struct ErrorBodyTests {
             let own = await fixture.client.send(fixture.message(to: "script", accessToken: token))
             let expected = refusal.answer(Self.project)
             #expect(own.answer?.bytes == expected.body && own.status == expected.status)
-            #expect(own.header("content-type") == expected.type.rawValue)
+            #expect(own.header("content-type") == expected.contentType)
             let faulty = await fixture.client.send(fixture.message(to: "fault", accessToken: token))
             #expect(faulty.status == expected.status)
             #expect(faulty.header("retry-after") == "a date")

@@ -29,20 +29,6 @@ struct LatencyHistogramTests {
         }
     }
 
-    @Test("Two histograms together are the histogram of all values", arguments: 1...10)
-    func adds(seed: Int) {
-        var random = SeededGenerator(seed: UInt64(seed))
-        var (one, other, all) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
-        for _ in 0..<500 {
-            let value = Int64.random(in: 0...1_000_000, using: &random)
-            if Bool.random(using: &random) { one.record(value) } else { other.record(value) }
-            all.record(value)
-        }
-        one.add(other)
-        #expect(Self.shares.map(one.percentile) == Self.shares.map(all.percentile))
-        #expect((one.count, one.sum, one.minimum, one.maximum) == (all.count, all.sum, all.minimum, all.maximum))
-    }
-
     @Test("An empty histogram has zeros, a negative value counts as 0, a huge one as the largest")
     func borders() {
         var histogram = LatencyHistogram()

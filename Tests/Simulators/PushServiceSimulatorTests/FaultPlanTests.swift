@@ -8,7 +8,7 @@ struct FaultPlanTests {
     private static let syntax = FaultSyntax(furtherTriggers: ["oauth": .authorization], lowercasesTokens: true) {
         status, reason, timestamp in
         guard reason != "unknown" else { return nil }
-        return FaultyAnswer(status: status ?? 418, reason: reason, body: Array("\(reason) \(timestamp ?? 0)".utf8))
+        return ServiceAnswer(status: status ?? 418, reason: reason, body: Array("\(reason) \(timestamp ?? 0)".utf8))
     }
 
     private func faults(_ text: String) throws -> SimulatorFaults {
@@ -72,10 +72,10 @@ struct FaultPlanTests {
             #"{"fault":"certificate"}"#, #"{"fault":"goaway","last":7}"#,
         ]
         let faults = try faults(lines.joined(separator: "\n")).rules.map(\.fault)
-        var answer = FaultyAnswer(status: 503, body: Array("no JSON  ".utf8))
+        var answer = ServiceAnswer(status: 503, body: Array("no JSON  ".utf8))
         answer.retryAfter = "30"
         answer.extraHeaderBytes = 5
-        let teapot = FaultyAnswer(
+        let teapot = ServiceAnswer(
             status: 418, reason: "Teapot", body: Array("Teapot 7".utf8), contentType: "text/html")
         #expect(
             faults == [

@@ -35,27 +35,15 @@ enum AdminResponse {
         let isHealthy = failed.allSatisfy(\.onlyDegrades)
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("status")
-        writer.string(failed.isEmpty ? "ok" : isHealthy ? "degraded" : "failing")
-        writer.key("checks")
-        writer.beginArray()
-        for check in checks {
-            writer.beginObject()
-            writer.key("name")
-            writer.string(check.name)
-            writer.key("ok")
-            writer.boolean(check.failure == nil)
+        writer.member("status", failed.isEmpty ? "ok" : isHealthy ? "degraded" : "failing")
+        writer.array("checks", checks) { writer, check in
+            writer.member("name", check.name)
+            writer.member("ok", check.failure == nil)
             if let failure = check.failure {
-                writer.key("reason")
-                writer.string(failure)
-                if check.onlyDegrades {
-                    writer.key("onlyDegrades")
-                    writer.boolean(true)
-                }
+                writer.member("reason", failure)
+                if check.onlyDegrades { writer.member("onlyDegrades", true) }
             }
-            writer.endObject()
         }
-        writer.endArray()
         writer.endObject()
         return json(isHealthy ? 200 : 503, writer)
     }
@@ -63,10 +51,8 @@ enum AdminResponse {
     private static func version(_ routes: AdminRoutes) -> HTTPResponse {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("name")
-        writer.string(routes.version.product)
-        writer.key("version")
-        writer.string(routes.version.version)
+        writer.member("name", routes.version.product)
+        writer.member("version", routes.version.version)
         writer.endObject()
         return json(200, writer)
     }

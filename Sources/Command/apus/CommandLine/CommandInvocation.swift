@@ -27,11 +27,6 @@ struct CommandInvocation: Sendable {
     /// Whether JSON is asked for.
     var isJSON: Bool { has(.json) }
 
-    /// Prints one thing: a line of JSON for programs, or lines for people.
-    func show(json: @autoclosure () -> String, lines: @autoclosure () -> [String]) {
-        for line in isJSON ? [json()] : lines() { output.line(line) }
-    }
-
     /// All values of an option, in the order given.
     func strings(_ option: CommandOption) -> [String] { values[option.name] ?? [] }
 

@@ -1,31 +1,18 @@
 import Essentials
 
 /// Rows of text whose columns stand below each other, two blanks apart.
-///
-/// Cells are made printable, because the width of what is not cannot be told. Empty headers go with the column before
-/// them.
-struct TextTable {
-    private var rows: [[String]]
-    private let leftColumns: Set<Int>
-
-    /// Begins a table.
+enum TextTable {
+    /// Lays out rows.
+    ///
+    /// Cells are made printable, because the width of what is not cannot be told.
     ///
     /// - Parameters:
-    ///   - header: the first row.
+    ///   - rows: the header, if there is one, and the other rows.
     ///   - leftColumns: the columns that begin at their left edge; the others, numbers, end at their right one.
-    init(_ header: [String], leftColumns: Set<Int>) {
-        rows = [header]
-        self.leftColumns = leftColumns
-    }
-
-    /// Adds a row; cells beyond the header's are left out.
-    mutating func add(_ cells: [String]) { rows.append(cells.prefix(rows[0].count).map { $0.printable() }) }
-
-    /// The rows, the header first, without blanks at their ends.
-    var lines: [String] {
-        let widths = rows[0].indices.map { column in
-            rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
-        }
+    /// - Returns: a line for each row, without blanks at its end.
+    static func lines(_ rows: [[String]], leftColumns: Set<Int>) -> [String] {
+        let rows = rows.map { $0.map { $0.printable() } }
+        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             var line = ""
             for (column, cell) in row.enumerated() {

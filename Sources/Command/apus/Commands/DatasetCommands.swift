@@ -170,11 +170,8 @@ enum DatasetReport {
     /// Prints the device's current subscriptions.
     static func write(_ deviceID: String, _ registry: any Registry, _ invocation: CommandInvocation) throws {
         let subscriptions = try registry.datasetSubscriptions(of: deviceID)
-        if invocation.isJSON {
-            invocation.output.line(DeviceReport.json(subscriptions, of: deviceID))
-            return
-        }
-        for name in subscriptions.datasetNames { invocation.output.line(name) }
-        if subscriptions.includesFuture { invocation.output.line("*") }
+        let report = ["deviceId": deviceID] + DeviceReport.report(subscriptions)
+        invocation.show(
+            json: report.json, lines: subscriptions.datasetNames + (subscriptions.includesFuture ? ["*"] : []))
     }
 }

@@ -75,7 +75,7 @@ struct DeviceAddCommand: Command {
             if invocation.isJSON {
                 let subscriptions = try registry.datasetSubscriptions(of: device.deviceID)
                 let tokens = try registry.tokens(of: [device.deviceID])[0]
-                invocation.output.line(report.json(device, tokens, subscriptions))
+                invocation.output.line(report.report(device, tokens, subscriptions).json)
             } else {
                 invocation.output.line(device.deviceID)
             }

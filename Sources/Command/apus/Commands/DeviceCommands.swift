@@ -28,7 +28,6 @@ enum DeviceCommands {
 
 /// `apus device list`.
 struct DeviceListCommand: Command {
-    private static let pageSize = 1_000
     private static let limit = CommandOption.value(
         "limit", letter: "n", "COUNT", "The most devices to list. Default: all.")
     private static let after = CommandOption.value("after", "DEVICE", "Only devices after this one.")
@@ -63,23 +62,17 @@ struct DeviceListCommand: Command {
             identityID: invocation.string(DeviceOptions.identityFilter),
             userID: invocation.string(DeviceOptions.userFilter))
         let report = DeviceReport(showsToken: invocation.has(DeviceOptions.showToken))
-        var remaining = try invocation.integer(Self.limit, in: 1...Int.max) ?? .max
-        var after = invocation.string(Self.after)
+        let limit = try invocation.integer(Self.limit, in: 1...Int.max) ?? .max
         try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
-            if !invocation.isJSON { invocation.output.line(DeviceReport.header) }
-            while remaining > 0, !invocation.output.isBroken {
-                let count = min(remaining, Self.pageSize)
-                let devices = try registry.devices(matching: filter, after: after, limit: count)
-                if invocation.isJSON {
-                    for (device, tokens) in zip(devices, try registry.tokens(of: devices.map(\.deviceID))) {
-                        invocation.output.line(report.json(device, tokens))
-                    }
-                } else {
-                    for device in devices { invocation.output.line(report.line(device)) }
+            invocation.showHeader(DeviceReport.header)
+            try invocation.forEachPage(limit: limit) { last, limit in
+                try registry.devices(
+                    matching: filter, after: last?.deviceID ?? invocation.string(Self.after), limit: limit)
+            } _: { devices in
+                let tokens = invocation.isJSON ? try registry.tokens(of: devices.map(\.deviceID)) : []
+                for (index, device) in devices.enumerated() {
+                    invocation.show(report.report(device, tokens[index]), columns: report.columns(device))
                 }
-                guard devices.count == count else { return }
-                after = devices.last?.deviceID
-                remaining -= count
             }
         }
         return .ok
@@ -111,11 +104,8 @@ struct DeviceShowCommand: Command {
             guard let device = try registry.device(deviceID) else { throw RegistryError.noDevice(deviceID) }
             let subscriptions = try registry.datasetSubscriptions(of: deviceID)
             let tokens = try registry.tokens(of: [deviceID])[0]
-            if invocation.isJSON {
-                invocation.output.line(report.json(device, tokens, subscriptions))
-            } else {
-                invocation.output.write(report.text(device, tokens, subscriptions))
-            }
+            let report = report.report(device, tokens, subscriptions)
+            invocation.show(json: report.json, lines: report.lines(gap: 2))
         }
         return .ok
     }
@@ -146,14 +136,7 @@ struct DeviceRemoveCommand: Command {
         try DeviceRegistry.use(invocation, mode: .readWrite) { registry, _ in
             for deviceID in invocation.operands where try !registry.removeDevice(deviceID) { missing.append(deviceID) }
         }
-        let removed = invocation.operands.count - missing.count
-        for deviceID in missing { StandardError.line("not found: \(deviceID)") }
-        if invocation.isJSON {
-            invocation.output.line(DeviceCounts.removal(removed: removed, notFound: missing))
-        } else {
-            invocation.output.line("removed \(removed)")
-        }
-        return missing.isEmpty ? .ok : .data
+        return invocation.showRemoval(missing: missing)
     }
 }
 

@@ -65,13 +65,13 @@ struct DeviceImportCommand: Command {
             }
         }
         let seconds = Double(MonotonicClock.nowNanoseconds() - start) / 1e9
-        if invocation.isJSON {
-            invocation.output.line(DeviceCounts.importing(result, seconds: seconds))
-        } else {
-            let verb = invocation.has(Self.dryRun) ? "checked" : "imported"
-            let bad = result.badLines == 0 ? "" : ", \(result.badLines) invalid lines"
-            invocation.output.line("\(verb) \(result.imported) devices\(bad)")
-        }
+        let verb = invocation.has(Self.dryRun) ? "checked" : "imported"
+        let bad = result.badLines == 0 ? "" : ", \(result.badLines) invalid lines"
+        invocation.show(
+            [
+                "imported": result.imported, "badLines": result.badLines, "lines": result.lines,
+                "durationSeconds": seconds,
+            ], "\(verb) \(result.imported) devices\(bad)")
         return result.badLines == 0 ? .ok : .data
     }
 }

@@ -2,7 +2,6 @@ import Backoffice
 import ChangeEvents
 import Dispatcher
 import Essentials
-import JSON
 import Notifications
 import RegistryCore
 
@@ -118,12 +117,10 @@ struct ExplainCommand: Command {
     private func show(_ history: EventHistory, of identifier: String, _ invocation: CommandInvocation) {
         let entries = history.entries
         for entry in entries {
-            invocation.output.line(
-                invocation.isJSON
-                    ? Self.json(entry)
-                    : Array(
-                        "\(WallTime.text(milliseconds: entry.atMilliseconds))\t\(entry.origin.rawValue)\t\(entry.text)"
-                            .utf8))
+            let time = WallTime.text(milliseconds: entry.atMilliseconds)
+            invocation.show(
+                ["time": time, "origin": entry.origin.rawValue, "text": entry.text],
+                "\(time)\t\(entry.origin.rawValue)\t\(entry.text)")
         }
         invocation.output.flush()
         StandardError.line(Self.summary(history, of: identifier))
@@ -147,18 +144,5 @@ struct ExplainCommand: Command {
         let total = counts.reduce(0) { $0 + $1.count }
         let list = counts.map { "\($0.count) \($0.kind.rawValue)" }.joined(separator: ", ")
         return "\(total) \(total == 1 ? "push" : "pushes"): \(list)"
-    }
-
-    private static func json(_ entry: EventHistory.Entry) -> [UInt8] {
-        var json = JSONWriter(capacityBytes: 128)
-        json.beginObject()
-        json.key("time")
-        json.string(WallTime.text(milliseconds: entry.atMilliseconds))
-        json.key("origin")
-        json.string(entry.origin.rawValue)
-        json.key("text")
-        json.string(entry.text)
-        json.endObject()
-        return json.bytes
     }
 }

@@ -1,9 +1,5 @@
-import Dispatcher
-import Essentials
 import EventLoop
-import JSON
 import RegistryCore
-import WorkerConfiguration
 
 /// The group `apus fanout`.
 enum FanOutCommands {
@@ -21,20 +17,6 @@ enum FanOutCommands {
             .command(FanOutCancelCommand()),
         ]
     )
-
-    /// Opens the registry that the configuration names and does something with its fan-outs.
-    ///
-    /// - Parameters:
-    ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
-    ///   - mode: the access to the registry.
-    ///   - body: the work.
-    /// - Throws: `CommandFailure` for a failure of the registry, and the errors of `body`.
-    static func use(
-        _ invocation: CommandInvocation, mode: RegistryOpenMode, _ body: (any FanOutRegistry) throws -> Void
-    ) throws {
-        let configuration = try invocation.loadConfiguration(for: .tool).configuration
-        try DeviceRegistry.rephrasing { try body(try configuration.registry.open(mode: mode)) }
-    }
 }
 
 /// `apus fanout list`.
@@ -57,21 +39,12 @@ struct FanOutListCommand: Command {
     let options = [Self.limit, .json] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        var remaining = try invocation.integer(Self.limit, in: 1...Int.max) ?? .max
-        try FanOutCommands.use(invocation, mode: .readOnly) { registry in
-            var last: Int64?
-            while remaining > 0, !invocation.output.isBroken {
-                let page = try registry.fanOuts(before: last, limit: min(remaining, 1_000))
-                for fanOut in page {
-                    if invocation.isJSON {
-                        invocation.output.line(FanOutReport.json(fanOut))
-                    } else {
-                        invocation.output.line(FanOutReport.line(fanOut))
-                    }
-                }
-                guard let end = page.last?.number else { break }
-                last = end
-                remaining -= page.count
+        let limit = try invocation.integer(Self.limit, in: 1...Int.max) ?? .max
+        try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
+            try invocation.forEachPage(limit: limit) { last, limit in
+                try registry.fanOuts(before: last?.number, limit: limit)
+            } _: { page in
+                for fanOut in page { invocation.show(FanOutReport.report(fanOut), FanOutReport.line(fanOut)) }
             }
         }
         return .ok
@@ -95,9 +68,10 @@ struct FanOutShowCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let number = try FanOutReport.number(invocation.operands[0])
-        try FanOutCommands.use(invocation, mode: .readOnly) { registry in
+        try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
             guard let fanOut = try registry.fanOut(number) else { throw FanOutReport.missing(number) }
-            invocation.show(json: FanOutReport.json(fanOut), lines: FanOutReport.lines(fanOut))
+            let report = FanOutReport.report(fanOut)
+            invocation.show(json: report.json, lines: report.lines(gap: 1))
         }
         return .ok
     }
@@ -124,13 +98,13 @@ struct FanOutCancelCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let number = try FanOutReport.number(invocation.operands[0])
-        try FanOutCommands.use(invocation, mode: .readWrite) { registry in
+        try DeviceRegistry.use(invocation, mode: .readWrite) { registry, _ in
             let found = try registry.cancelFanOut(number, nowMilliseconds: WallClock.nowMilliseconds())
             guard let fanOut = found else { throw FanOutReport.missing(number) }
             guard fanOut.state == .cancelled else {
                 throw CommandFailure(.data, "Fan-out \(number) has ended: each of its chunks is done.")
             }
-            invocation.output.line(invocation.isJSON ? FanOutReport.json(fanOut) : FanOutReport.line(fanOut))
+            invocation.show(FanOutReport.report(fanOut), FanOutReport.line(fanOut))
         }
         return .ok
     }
@@ -159,58 +133,30 @@ enum FanOutReport {
             + "\(fanOut.event.type)  \(fanOut.event.identifier)"
     }
 
-    /// All of a fan-out, a line for each of its properties.
-    static func lines(_ fanOut: FanOut) -> [String] {
-        var lines = [
-            "fan-out    \(fanOut.number)",
-            "state      \(fanOut.state.rawValue)",
-            "event      \(fanOut.event.identifier)",
-            "source     \(fanOut.event.source)",
-            "type       \(fanOut.event.type)",
-        ]
-        if let app = fanOut.event.app { lines.append("app        \(app)") }
-        lines.append("devices    \(fanOut.devicesPlanned)\(fanOut.isWhole ? "" : " so far")")
-        lines.append("planned    \(fanOut.chunksPlanned) chunks\(fanOut.isWhole ? "" : " so far")")
-        lines.append("published  \(fanOut.chunksPublished)")
-        lines.append("served     \(fanOut.chunksServed)")
-        lines.append("cancelled  \(fanOut.chunksCancelled)")
-        lines.append("begun at   \(WallTime.text(milliseconds: fanOut.begunAtMilliseconds))")
-        lines.append("changed at \(WallTime.text(milliseconds: fanOut.changedAtMilliseconds))")
-        return lines
+    /// All of a fan-out.
+    static func report(_ fanOut: FanOut) -> Report {
+        let soFar = fanOut.isWhole ? "" : " so far"
+        return Report([
+            .init("number", fanOut.number, label: "fan-out"),
+            .init("state", fanOut.state.rawValue, label: "state"),
+            .init("eventId", fanOut.event.identifier, label: "event"),
+            .init("eventSource", fanOut.event.source, label: "source"),
+            .init("eventType", fanOut.event.type, label: "type"),
+            .init("app", fanOut.event.app, label: "app"),
+            .init("devices", fanOut.devicesPlanned, label: "devices", text: "\(fanOut.devicesPlanned)\(soFar)"),
+            .init("isWhole", fanOut.isWhole),
+            .init(
+                "chunksPlanned", fanOut.chunksPlanned, label: "planned",
+                text: "\(fanOut.chunksPlanned) chunks\(soFar)"),
+            .init("chunksPublished", fanOut.chunksPublished, label: "published"),
+            .init("chunksServed", fanOut.chunksServed, label: "served"),
+            .init("chunksCancelled", fanOut.chunksCancelled, label: "cancelled"),
+            .init(time: "begunAt", fanOut.begunAtMilliseconds, label: "begun at"),
+            .init(time: "changedAt", fanOut.changedAtMilliseconds, label: "changed at"),
+        ])
     }
 
     private static func progress(_ fanOut: FanOut) -> String {
         "\(fanOut.chunksServed + fanOut.chunksCancelled)/\(fanOut.chunksPlanned)\(fanOut.isWhole ? "" : "+") chunks"
-    }
-
-    /// The JSON of a fan-out in one line.
-    static func json(_ fanOut: FanOut) -> String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        func text(_ key: String, _ value: String) {
-            writer.key(dynamic: key)
-            writer.string(value)
-        }
-        func count(_ key: String, _ value: Int64) {
-            writer.key(dynamic: key)
-            writer.integer(value)
-        }
-        count("number", fanOut.number)
-        text("state", fanOut.state.rawValue)
-        text("eventId", fanOut.event.identifier)
-        text("eventSource", fanOut.event.source)
-        text("eventType", fanOut.event.type)
-        if let app = fanOut.event.app { text("app", app) }
-        count("devices", Int64(fanOut.devicesPlanned))
-        writer.key("isWhole")
-        writer.boolean(fanOut.isWhole)
-        count("chunksPlanned", Int64(fanOut.chunksPlanned))
-        count("chunksPublished", Int64(fanOut.chunksPublished))
-        count("chunksServed", Int64(fanOut.chunksServed))
-        count("chunksCancelled", Int64(fanOut.chunksCancelled))
-        count("begunAt", fanOut.begunAtMilliseconds)
-        count("changedAt", fanOut.changedAtMilliseconds)
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

@@ -70,27 +70,12 @@ enum PublishedEvent {
         let isPush = name.hasSuffix("push.requested")
         let isRecord = !isPush && name.split(separator: ".").dropLast().last == "record"
         try checkOptions(invocation, of: name, isPush ? pushOptions : isRecord ? recordOptions : datasetOptions)
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (key, value) in [
-            ("specversion", "1.0"), ("type", name), ("source", invocation.string(source) ?? "apus-publish"),
-            ("id", invocation.string(identifier) ?? randomIdentifier()),
-        ] {
-            writer.key(dynamic: key)
-            writer.string(value)
-        }
-        writer.key("data")
-        writer.beginObject()
-        if isPush {
-            try writePush(invocation, to: &writer)
-        } else if isRecord {
-            try writeRecord(invocation, to: &writer)
-        } else {
-            try writeDataset(invocation, to: &writer)
-        }
-        writer.endObject()
-        writer.endObject()
-        return writer.bytes
+        let event: Report = [
+            "specversion": "1.0", "type": name, "source": invocation.string(source) ?? "apus-publish",
+            "id": invocation.string(identifier) ?? randomIdentifier(),
+            "data": isPush ? try push(invocation) : isRecord ? try record(invocation) : try dataset(invocation),
+        ]
+        return event.json
     }
 
     /// Refuses options that other types of events have: they would say nothing.
@@ -102,16 +87,8 @@ enum PublishedEvent {
         throw .usage("--\(option.name) does not go with --type \(type)")
     }
 
-    private static func writeRecord(
-        _ invocation: CommandInvocation, to writer: inout JSONWriter
-    ) throws(CommandFailure) {
-        write(
-            [
-                "recordType": recordType, "recordName": recordName, "database": database, "ownerId": owner,
-                "zoneName": zone, "app": app, "deviceId": deviceID,
-            ], invocation, to: &writer)
-        writer.key("fields")
-        writer.beginObject()
+    private static func record(_ invocation: CommandInvocation) throws(CommandFailure) -> Report {
+        var fields: [Report.Field] = []
         var names: Set<String> = []
         for text in invocation.strings(field) {
             guard let end = text.firstIndex(of: "="), end > text.startIndex else {
@@ -120,75 +97,47 @@ enum PublishedEvent {
             let name = String(text[..<end])
             guard names.insert(name).inserted else { throw .usage("--field \(name) is given twice") }
             let value = String(text[text.index(after: end)...])
-            writer.key(dynamic: name)
-            if let json = try? JSONParser().parse(Array(value.utf8)) {
-                writer.raw(json.minified)
-            } else {
-                writer.string(value)
-            }
+            let json = try? JSONParser().parse(Array(value.utf8))
+            fields.append(.init(name, json.map { Report.Raw($0.minified) } ?? value))
         }
-        writer.endObject()
+        return [
+            "recordType": invocation.string(recordType), "recordName": invocation.string(recordName),
+            "database": invocation.string(database), "ownerId": invocation.string(owner),
+            "zoneName": invocation.string(zone), "app": invocation.string(app),
+            "deviceId": invocation.string(deviceID), "fields": Report(fields),
+        ]
     }
 
-    private static func writeDataset(
-        _ invocation: CommandInvocation, to writer: inout JSONWriter
-    ) throws(CommandFailure) {
-        write(
-            ["identityPoolId": identityPool, "identityId": identity, "datasetName": dataset], invocation, to: &writer)
-        if let count = try invocation.integer(syncCount, in: 0...Int.max) {
-            writer.key("syncCount")
-            writer.integer(count)
-        }
-        writeArray("mergedDatasetNames", invocation.strings(merged), to: &writer)
-        write(["deviceId": deviceID], invocation, to: &writer)
+    private static func dataset(_ invocation: CommandInvocation) throws(CommandFailure) -> Report {
+        [
+            "identityPoolId": invocation.string(identityPool), "identityId": invocation.string(identity),
+            "datasetName": invocation.string(dataset),
+            "syncCount": try invocation.integer(syncCount, in: 0...Int.max),
+            "mergedDatasetNames": list(merged, invocation), "deviceId": invocation.string(deviceID),
+        ]
     }
 
-    private static func writePush(
-        _ invocation: CommandInvocation, to writer: inout JSONWriter
-    ) throws(CommandFailure) {
-        write(["app": app, "topic": topic], invocation, to: &writer)
-        writeArray("deviceTokens", invocation.strings(deviceToken), to: &writer)
-        writeArray("deviceIds", invocation.strings(deviceID), to: &writer)
-        writeArray("identityIds", invocation.strings(identityID), to: &writer)
-        writeArray("userIds", invocation.strings(userID), to: &writer)
-        writer.key("notification")
-        writer.beginObject()
-        write(["title": title, "body": text, "sound": sound], invocation, to: &writer)
-        if let count = try invocation.integer(badge, in: 0...Int(Int32.max)) {
-            writer.key("badge")
-            writer.integer(count)
-        }
-        writer.endObject()
-        writer.key("options")
-        writer.beginObject()
-        write(["pushType": pushType, "collapseId": collapseID], invocation, to: &writer)
-        if let number = try invocation.integer(priority, in: 1...10) {
-            writer.key("priority")
-            writer.integer(number)
-        }
-        if let moment = try invocation.integer(expiration, in: 0...Int(Int32.max) * 4) {
-            writer.key("expiration")
-            writer.integer(moment)
-        }
-        writer.endObject()
+    private static func push(_ invocation: CommandInvocation) throws(CommandFailure) -> Report {
+        let notification: Report = [
+            "title": invocation.string(title), "body": invocation.string(text), "sound": invocation.string(sound),
+            "badge": try invocation.integer(badge, in: 0...Int(Int32.max)),
+        ]
+        let options: Report = [
+            "pushType": invocation.string(pushType), "collapseId": invocation.string(collapseID),
+            "priority": try invocation.integer(priority, in: 1...10),
+            "expiration": try invocation.integer(expiration, in: 0...Int(Int32.max) * 4),
+        ]
+        return [
+            "app": invocation.string(app), "topic": invocation.string(topic),
+            "deviceTokens": list(deviceToken, invocation), "deviceIds": list(deviceID, invocation),
+            "identityIds": list(identityID, invocation), "userIds": list(userID, invocation),
+            "notification": notification, "options": options,
+        ]
     }
 
-    private static func write(
-        _ fields: KeyValuePairs<String, CommandOption>, _ invocation: CommandInvocation, to writer: inout JSONWriter
-    ) {
-        for (key, option) in fields {
-            guard let value = invocation.string(option) else { continue }
-            writer.key(dynamic: key)
-            writer.string(value)
-        }
-    }
-
-    private static func writeArray(_ key: String, _ values: [String], to writer: inout JSONWriter) {
-        guard !values.isEmpty else { return }
-        writer.key(dynamic: key)
-        writer.beginArray()
-        for value in values { writer.string(value) }
-        writer.endArray()
+    /// The values of an option; nil if there are none.
+    private static func list(_ option: CommandOption, _ invocation: CommandInvocation) -> [String]? {
+        invocation.has(option) ? invocation.strings(option) : nil
     }
 
     /// A random UUID (RFC 9562, version 4).

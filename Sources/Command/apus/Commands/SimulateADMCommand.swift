@@ -57,65 +57,35 @@ struct SimulateADMCommand: Command {
         "make-client", "FILE", "Accept the client in FILE; create it (mode 0600) if there is no such file.",
         isRequired: true)
 
-    let options = [
-        SimulateOptions.listen, SimulateOptions.hostName, SimulateOptions.trustAnchorFile, makeClient,
-        SimulateOptions.script, SimulateOptions.faults, SimulateOptions.control, SimulateOptions.record,
-        SimulateOptions.summary, .json,
-    ]
+    let options = SimulateOptions.place + [makeClient] + SimulateOptions.files + [.json]
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         var configuration = ADMSimulatorConfiguration()
-        (configuration.host, configuration.port) = try SimulateOptions.address(
-            invocation.string(SimulateOptions.listen) ?? "127.0.0.1:0")
-        configuration.hostNames = invocation.strings(SimulateOptions.hostName)
-        configuration.recordFile = invocation.string(SimulateOptions.record)
-        if let path = invocation.string(SimulateOptions.faults) {
-            configuration.tokenFaults = try SimulateOptions.parsed(path) { bytes throws(SimulatorError) in
-                try ADMTokenFaults(parsing: bytes)
-            }
-        }
-        if let path = invocation.string(SimulateOptions.script) {
-            configuration.script = try SimulateOptions.parsed(path) { bytes throws(SimulatorError) in
-                try RegistrationScript(parsing: bytes)
-            }
-        }
+        try SimulateOptions.read(invocation, into: &configuration.serving)
+        configuration.tokenFaults =
+            try SimulateOptions.parsed(SimulateOptions.faults, invocation, ADMTokenFaults.init(parsing:)) ?? .none
+        configuration.script =
+            try SimulateOptions.parsed(SimulateOptions.script, invocation, RegistrationScript.init(parsing:)) ?? .empty
         let path = try invocation.required(Self.makeClient)
-        let client: ADMClientFile
         let isNew = !SimulateFiles.isThere(path)
-        if isNew {
-            client = ADMClientFile.new()
-        } else {
-            client = try ADMClientFile(path: path)
-        }
+        let client = isNew ? ADMClientFile.new() : try ADMClientFile(path: path)
         configuration.clients = [client.identifier: client.secret]
         let prepared = configuration
-        let summary = try await SimulatorRun.run(
-            invocation,
-            announcing: { simulator in
-                [(name: "", address: "https://" + SimulatorRun.address(host: prepared.host, port: simulator.port))]
-            },
+        return try await SimulatorRun.run(
+            invocation, host: prepared.host,
             whenReady: { _ in if isNew { try SimulateFiles.writeSecret(client.text, to: path) } },
-            start: { try ADMSimulator.start(prepared) })
-        return try report(summary, to: invocation)
+            start: { try ADMSimulator.start(prepared) }, totals: Self.totals)
     }
 
-    private func report(_ summary: ADMSummary, to invocation: CommandInvocation) throws -> ExitCode {
-        if try SimulatorRun.wrote(summary.json, for: invocation) {
-            return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
-        }
-        invocation.output.lines(
-            """
-            answered     \(summary.answered) messages
-            accepted     \(summary.accepted), \(summary.duplicates) of them with registration and content of another
-            replaced     \(summary.replaced) registration IDs
-            tokens       \(summary.tokens.issued) access tokens issued, \(summary.tokens.refused) refused
-            """)
-        for answer in summary.answers where answer.status != 200 {
-            invocation.output.line("\(answer.status)          \(answer.count) \(answer.reason ?? "")")
-        }
-        invocation.output.line(
-            "unanswered   \(summary.silent) by script, \(summary.lostAnswers) accepted without an answer")
-        return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
+    private static func totals(of summary: ADMSummary) -> SimulatorTotals {
+        SimulatorTotals(
+            first: """
+                answered     \(summary.answered) messages
+                accepted     \(summary.accepted), \(summary.duplicates) of them with registration and content of another
+                replaced     \(summary.replaced) registration IDs
+                tokens       \(summary.tokens.issued) access tokens issued, \(summary.tokens.refused) refused
+                """,
+            last: ["unanswered   \(summary.silent) by script, \(summary.lostAnswers) accepted without an answer"])
     }
 }
 
@@ -133,11 +103,11 @@ private struct ADMClientFile {
             identifier: "amzn1.application-oa2-client.\(digits(2))", secret: "amzn1.oa2-cs.v1.\(digits(4))")
     }
 
-    private init(identifier: String, secret: String) {
-        self.identifier = identifier
-        self.secret = secret
-    }
+    /// The lines.
+    var text: String { "client_id = \"\(identifier)\"\nclient_secret = \"\(secret)\"\n" }
+}
 
+extension ADMClientFile {
     /// Reads a file.
     ///
     /// - Throws: `CommandFailure` (`noInput`) if it has not both; the text shows nothing of the file.
@@ -157,7 +127,4 @@ private struct ADMClientFile {
         }
         self.init(identifier: identifier, secret: secret)
     }
-
-    /// The lines.
-    var text: String { "client_id = \"\(identifier)\"\nclient_secret = \"\(secret)\"\n" }
 }

@@ -101,31 +101,19 @@ struct SimulateCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let configuration = try SimulateOptions.configuration(invocation)
-        let host = configuration.host
-        let summary = try await SimulatorRun.run(
-            invocation,
-            announcing: { [(name: "", address: "https://" + SimulatorRun.address(host: host, port: $0.port))] },
-            start: { try await APNsSimulator.start(configuration) })
-        return try report(summary, to: invocation)
+        return try await SimulatorRun.run(
+            invocation, host: configuration.host, start: { try await APNsSimulator.start(configuration) },
+            totals: Self.totals)
     }
 
-    private func report(_ summary: SimulatorSummary, to invocation: CommandInvocation) throws -> ExitCode {
-        guard try !SimulatorRun.wrote(summary.json, for: invocation) else {
-            return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
-        }
-        invocation.output.lines(
-            """
-            answered     \(summary.answered) requests on \(summary.connections) connections
-            accepted     \(summary.accepted), \(summary.duplicates) of them with a repeated apns-id
-            """)
-        for answer in summary.answers where answer.status != 200 {
-            invocation.output.line("\(answer.status)          \(answer.count) \(answer.reason ?? "")")
-        }
-        invocation.output.line(
-            "unanswered   \(summary.silent) by the script, \(summary.abandoned) abandoned by the sender")
-        if summary.protocolViolations > 0 {
-            invocation.output.line("violations   \(summary.protocolViolations) connections broke the rules of HTTP/2")
-        }
-        return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
+    private static func totals(of summary: SimulatorSummary) -> SimulatorTotals {
+        let violations = "violations   \(summary.protocolViolations) connections broke the rules of HTTP/2"
+        return SimulatorTotals(
+            first: """
+                answered     \(summary.answered) requests on \(summary.connections) connections
+                accepted     \(summary.accepted), \(summary.duplicates) of them with a repeated apns-id
+                """,
+            last: ["unanswered   \(summary.silent) by the script, \(summary.abandoned) abandoned by the sender"]
+                + (summary.protocolViolations > 0 ? [violations] : []))
     }
 }

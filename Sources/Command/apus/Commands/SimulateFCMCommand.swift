@@ -58,42 +58,26 @@ struct SimulateFCMCommand: Command {
         "make-account", "FILE", "Accept the service account in FILE; create it (mode 0600) if there is no such file.")
 
     let options =
-        [SimulateOptions.listen, SimulateOptions.hostName, SimulateOptions.trustAnchorFile]
-        + [makeAccount, projectID]
-        + [
-            SimulateOptions.script, SimulateOptions.faults, SimulateOptions.control, SimulateOptions.record,
-            SimulateOptions.summary, SimulateOptions.latency, SimulateOptions.seed, SimulateOptions.loops,
-            SimulateOptions.trusting, .json,
-        ]
+        SimulateOptions.place + [makeAccount, projectID] + SimulateOptions.files
+        + [SimulateOptions.latency, SimulateOptions.seed, SimulateOptions.loops, SimulateOptions.trusting, .json]
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         var configuration = FCMSimulatorConfiguration()
         try SimulateOptions.read(invocation, into: &configuration.serving)
-        if let path = invocation.string(SimulateOptions.faults) {
-            configuration.serving.faults = try SimulateOptions.parsed(path) { bytes throws(SimulatorError) in
-                try SimulatorFaults(parsingFCM: bytes)
-            }
-        }
-        if let path = invocation.string(SimulateOptions.script) {
-            configuration.script = try SimulateOptions.parsed(path) { bytes throws(SimulatorError) in
-                try TargetScript(parsing: bytes)
-            }
-        }
+        configuration.faults =
+            try SimulateOptions.parsed(SimulateOptions.faults, invocation, SimulatorFaults.init(parsingFCM:)) ?? .none
+        configuration.script =
+            try SimulateOptions.parsed(SimulateOptions.script, invocation, TargetScript.init(parsing:)) ?? .empty
         configuration.projectID = invocation.string(Self.projectID) ?? configuration.projectID
         let new = try account(invocation, &configuration)
         let prepared = configuration
-        let host = configuration.serving.host
-        let summary = try await SimulatorRun.run(
-            invocation,
-            announcing: { [(name: "", address: "https://" + SimulatorRun.address(host: host, port: $0.port))] },
+        return try await SimulatorRun.run(
+            invocation, host: prepared.host,
             whenReady: { simulator in
                 guard let new else { return }
-                let address = SimulatorRun.address(host: host, port: simulator.port)
-                try SimulateFiles.writeSecret(
-                    new.key.credentialsJSON(tokenURI: "https://\(address)/token"), to: new.path)
-            },
-            start: { try await FCMSimulator.start(prepared) })
-        return try report(summary, to: invocation)
+                let address = simulator.address(host: prepared.host)
+                try SimulateFiles.writeSecret(new.key.credentialsJSON(tokenURI: address + "/token"), to: new.path)
+            }, start: { try await FCMSimulator.start(prepared) }, totals: Self.totals)
     }
 
     /// Reads the account that is accepted, or makes it.
@@ -125,22 +109,15 @@ struct SimulateFCMCommand: Command {
         } catch { throw CommandFailure(.noInput, error.message) }
     }
 
-    private func report(_ summary: FCMSummary, to invocation: CommandInvocation) throws -> ExitCode {
-        if try SimulatorRun.wrote(summary.json, for: invocation) {
-            return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
-        }
-        invocation.output.lines(
-            """
-            answered     \(summary.answered) messages on \(summary.serving.connections) connections
-            accepted     \(summary.accepted), \(summary.duplicates) of them with the target and content of another
-            tokens       \(summary.tokens.issued) access tokens issued, \(summary.tokens.refused) refused
-            """)
-        for answer in summary.answers where answer.status != 200 {
-            invocation.output.line("\(answer.status)          \(answer.count) \(answer.reason ?? "")")
-        }
-        invocation.output.line(
-            "unanswered   \(summary.serving.silent) by script and faults, \(summary.serving.abandoned) abandoned by "
-                + "the sender")
-        return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
+    private static func totals(of summary: FCMSummary) -> SimulatorTotals {
+        SimulatorTotals(
+            first: """
+                answered     \(summary.answered) messages on \(summary.connections) connections
+                accepted     \(summary.accepted), \(summary.duplicates) of them with the target and content of another
+                tokens       \(summary.tokens.issued) access tokens issued, \(summary.tokens.refused) refused
+                """,
+            last: [
+                "unanswered   \(summary.silent) by script and faults, \(summary.abandoned) abandoned by the sender"
+            ])
     }
 }

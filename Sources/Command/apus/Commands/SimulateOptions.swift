@@ -41,12 +41,14 @@ enum SimulateOptions {
     static let trusting = CommandOption.flag(
         "trusting", "Accept every push unchecked, for benchmarks of the sender.")
 
-    /// All of them, in the order of the help.
-    static let all = [
-        listen, hostName, trustAnchorFile, keyFile, makeKey, keyID, teamID, topic, script, faults, control, record,
-        summary,
-        latency, seed, maxStreams, firstStreams, loops, trusting, .json,
-    ]
+    /// Where a simulator listens.
+    static let place = [listen, hostName, trustAnchorFile]
+    /// The files and the port by which it is told what to do, and by which it tells what it did.
+    static let files = [script, faults, control, record, summary]
+    /// All options of the simulator of APNs, in the order of the help.
+    static let all =
+        place + [keyFile, makeKey, keyID, teamID, topic] + files
+        + [latency, seed, maxStreams, firstStreams, loops, trusting, .json]
 
     private static let defaultKeyID = "ABC123DEFG"
     private static let defaultTeamID = "DEF123GHIJ"
@@ -58,16 +60,11 @@ enum SimulateOptions {
         configuration.bundleIDs = invocation.strings(topic)
         configuration.maxConcurrentStreams = UInt32(try invocation.integer(maxStreams, in: 1...1_000_000) ?? 1_000)
         configuration.maxUnauthenticatedStreams = UInt32(try invocation.integer(firstStreams, in: 1...1_000_000) ?? 1)
-        if let path = invocation.string(faults) {
-            configuration.faults = try parsed(path) { bytes throws(SimulatorError) in
-                try SimulatorFaults(parsing: bytes)
-            }
+        configuration.faults = try parsed(faults, invocation, SimulatorFaults.init(parsing:)) ?? .none
+        let script = try parsed(script, invocation) { bytes throws(SimulatorError) in
+            try AnswerScript(parsing: bytes, nowMilliseconds: WallClock.nowMilliseconds())
         }
-        if let path = invocation.string(script) {
-            configuration.script = try parsed(path) { bytes throws(SimulatorError) in
-                try AnswerScript(parsing: bytes, nowMilliseconds: WallClock.nowMilliseconds())
-            }
-        }
+        configuration.script = script ?? .empty
         configuration.teamKeys = try teamKeys(invocation)
         return configuration
     }
@@ -84,10 +81,12 @@ enum SimulateOptions {
         serving.faultSeed = seed
     }
 
-    /// Reads a file of lines, and says which file is wrong.
+    /// Reads the file of lines that an option names, if it was given, and says which file is wrong.
     static func parsed<Content>(
-        _ path: String, _ parse: ([UInt8]) throws(SimulatorError) -> Content
-    ) throws -> Content {
+        _ option: CommandOption, _ invocation: CommandInvocation,
+        _ parse: ([UInt8]) throws(SimulatorError) -> Content
+    ) throws -> Content? {
+        guard let path = invocation.string(option) else { return nil }
         let bytes = try SimulateFiles.read(path)
         do throws(SimulatorError) {
             return try parse(bytes)
@@ -133,7 +132,7 @@ enum SimulateOptions {
     }
 
     /// Splits the value of `--listen`.
-    static func address(_ text: String) throws(CommandFailure) -> (host: String, port: UInt16) {
+    private static func address(_ text: String) throws(CommandFailure) -> (host: String, port: UInt16) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             throw .usage("--listen takes an address and a port, for example 127.0.0.1:8443, not '\(text)'")
         }

@@ -52,40 +52,30 @@ struct SimulateWebPushCommand: Command {
     private static let firstPort = CommandOption.value(
         "port", "PORT", "The port of the first service; the others follow. Default: any free ports.")
 
-    let options = [
-        firstPort, http1, SimulateOptions.trustAnchorFile, keyFile, app, devices, devicesFile, SimulateOptions.script,
-        SimulateOptions.faults, SimulateOptions.control, SimulateOptions.record, SimulateOptions.summary,
-        SimulateOptions.latency, SimulateOptions.seed, SimulateOptions.loops, SimulateOptions.trusting, .json,
-    ]
+    let options =
+        [firstPort, http1, SimulateOptions.trustAnchorFile, keyFile, app, devices, devicesFile] + SimulateOptions.files
+        + [SimulateOptions.latency, SimulateOptions.seed, SimulateOptions.loops, SimulateOptions.trusting, .json]
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let configuration = try configuration(invocation)
         let app = invocation.string(Self.app) ?? "chat"
         let count = try invocation.integer(Self.devices, in: 1...1_000_000) ?? 10
-        let summary = try await SimulatorRun.run(
-            invocation,
-            announcing: { simulator in
-                try simulator.originNames.map { (name: $0, address: try simulator.url(ofOrigin: $0)) }
-            },
+        return try await SimulatorRun.run(
+            invocation, host: configuration.host,
             whenReady: { simulator in
                 guard let path = invocation.string(Self.devicesFile) else { return }
                 var lines = ""
                 try simulator.forEachSubscription(count) { lines += $0.deviceLine(app: app) + "\n" }
                 try SimulateFiles.writeSecret(lines, to: path)
-            },
-            start: { try await WebPushSimulator.start(configuration) })
-        return try report(summary, to: invocation)
+            }, start: { try await WebPushSimulator.start(configuration) }, totals: Self.totals)
     }
 
     private func configuration(_ invocation: CommandInvocation) throws -> WebPushSimulatorConfiguration {
         var configuration = WebPushSimulatorConfiguration()
         try SimulateOptions.read(invocation, into: &configuration.serving)
-        if let first = try invocation.integer(Self.firstPort, in: 1...65_000) {
-            for index in configuration.origins.indices {
-                configuration.origins[index].port = UInt16(clamping: first + index)
-            }
-        }
+        let first = try invocation.integer(Self.firstPort, in: 1...65_000)
         for index in configuration.origins.indices {
+            configuration.origins[index].port = first.map { UInt16(clamping: $0 + index) } ?? 0
             configuration.origins[index].speaksHTTP1 = invocation.has(Self.http1)
         }
         configuration.subscriptionsPerOrigin = 1_000_000
@@ -94,32 +84,20 @@ struct SimulateWebPushCommand: Command {
                 configuration.applicationServerKey = try VAPIDKey(path: path).signingKey.publicPoint
             } catch { throw CommandFailure(.noInput, error.message) }
         }
-        if let path = invocation.string(SimulateOptions.faults) {
-            configuration.webPushFaults = try SimulateOptions.parsed(path) { bytes throws(SimulatorError) in
-                try WebPushFaults(parsing: bytes)
-            }
-        }
-        if let path = invocation.string(SimulateOptions.script) {
-            configuration.script = try SimulateOptions.parsed(path) { bytes throws(SimulatorError) in
-                try SubscriptionScript(parsing: bytes)
-            }
-        }
+        configuration.webPushFaults =
+            try SimulateOptions.parsed(SimulateOptions.faults, invocation, WebPushFaults.init(parsing:)) ?? .none
+        configuration.script =
+            try SimulateOptions.parsed(SimulateOptions.script, invocation, SubscriptionScript.init(parsing:)) ?? .empty
         return configuration
     }
 
-    private func report(_ summary: WebPushSummary, to invocation: CommandInvocation) throws -> ExitCode {
-        if try SimulatorRun.wrote(summary.json, for: invocation) {
-            return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
-        }
-        invocation.output.lines(
-            """
-            answered     \(summary.answered) messages on \(summary.serving.connections) connections
-            accepted     \(summary.accepted), \(summary.duplicates) of them with subscription and content of another
-            delivered    \(summary.delivered) to browsers, \(summary.waiting) wait, \(summary.unreadable) are unreadable
-            """)
-        for answer in summary.answers where answer.reason != nil {
-            invocation.output.line("\(answer.status)          \(answer.count) \(answer.reason ?? "")")
-        }
-        return SimulatorRun.exitCode(recordsLost: summary.recordsLost)
+    private static func totals(of summary: WebPushSummary) -> SimulatorTotals {
+        let (waiting, unreadable) = (summary.waiting, summary.unreadable)
+        return SimulatorTotals(
+            first: """
+                answered     \(summary.answered) messages on \(summary.connections) connections
+                accepted     \(summary.accepted), \(summary.duplicates) of them with subscription and content of another
+                delivered    \(summary.delivered) to browsers, \(waiting) wait, \(unreadable) are unreadable
+                """, shows: { $0.reason != nil })
     }
 }

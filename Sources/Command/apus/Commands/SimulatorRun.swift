@@ -8,38 +8,62 @@ import WebPushSimulator
 
 /// A simulator that a command runs until it is told to stop.
 protocol ServedSimulator: ControlledSimulator {
-    /// The final numbers.
-    associatedtype Summary: Sendable
-
     /// The certificate that senders have to trust, in PEM.
     var trustAnchorPEM: String { get }
-
+    /// The addresses that it listens on, `https://HOST:PORT`, each with a name; one alone needs none.
+    func addresses(host: String) throws -> [(name: String, address: String)]
     /// Closes all connections and ends the threads.
-    func stop() async throws -> Summary
+    func stop() async throws -> ServiceSummary<Further>
 }
 
-extension ADMSimulator: ServedSimulator {}
-extension APNsSimulator: ServedSimulator {}
-extension FCMSimulator: ServedSimulator {}
-extension WebPushSimulator: ServedSimulator {}
+/// A simulator that listens on one port.
+protocol OnePortSimulator: ServedSimulator {
+    /// The port.
+    var port: UInt16 { get }
+}
+
+extension OnePortSimulator {
+    func addresses(host: String) -> [(name: String, address: String)] { [("", address(host: host))] }
+
+    /// The address.
+    func address(host: String) -> String { "https://" + (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+}
+
+extension ADMSimulator: OnePortSimulator {}
+extension APNsSimulator: OnePortSimulator {}
+extension FCMSimulator: OnePortSimulator {}
+extension WebPushSimulator: ServedSimulator {
+    func addresses(host: String) throws -> [(name: String, address: String)] {
+        try originNames.map { (name: $0, address: try url(ofOrigin: $0)) }
+    }
+}
+
+/// The totals of a run for people.
+struct SimulatorTotals {
+    /// The lines before those of the answers.
+    var first: String
+    /// The lines after them.
+    var last: [String] = []
+    /// Whether an answer has a line.
+    var shows: (AnswerCount) -> Bool = { $0.status != 200 }
+}
 
 /// The run of a simulator by a command: from its start to SIGTERM or SIGINT.
 enum SimulatorRun {
-    /// Runs a simulator, and says where it is.
+    /// Runs a simulator, says where it is, and at the end what it did.
     ///
     /// - Parameters:
-    ///   - invocation: with the options `--ca-out` and `--control`.
-    ///   - announcing: the addresses that it listens on, `https://HOST:PORT`, each with a name; one alone needs none.
+    ///   - invocation: with the options `--ca-out`, `--control` and `--summary`.
+    ///   - host: the address that it listens on.
     ///   - whenReady: writes files that name the addresses.
     ///   - start: starts it.
-    /// - Returns: the final numbers.
+    ///   - totals: words the final numbers.
+    /// - Returns: the exit code.
     /// - Throws: `CommandFailure` if it cannot be started, or a file cannot be written.
     static func run<Simulator: ServedSimulator>(
-        _ invocation: CommandInvocation,
-        announcing: (Simulator) throws -> [(name: String, address: String)],
-        whenReady: (Simulator) throws -> Void = { _ in },
-        start: () async throws -> Simulator
-    ) async throws -> Simulator.Summary {
+        _ invocation: CommandInvocation, host: String, whenReady: (Simulator) throws -> Void = { _ in },
+        start: () async throws -> Simulator, totals: (ServiceSummary<Simulator.Further>) -> SimulatorTotals
+    ) async throws -> ExitCode {
         let signalLoop = try EventLoop(name: "signals")
         defer { signalLoop.stopAndJoin() }
         let (signals, announcement) = AsyncStream.makeStream(of: Int32.self)
@@ -55,7 +79,7 @@ enum SimulatorRun {
                 try SimulateFiles.write(simulator.trustAnchorPEM, to: path, mode: 0o644)
             }
             try whenReady(simulator)
-            addresses = try announcing(simulator)
+            addresses = try simulator.addresses(host: host)
         } catch {
             _ = try await simulator.stop()
             throw error
@@ -68,25 +92,25 @@ enum SimulatorRun {
             watcher.value.stop()
             control?.value.stop()
         }
-        return summary
+        try report(summary.json, summary.answers, totals(summary), to: invocation)
+        guard summary.recordsLost > 0 else { return .ok }
+        StandardError.line("\(summary.recordsLost) records could not be written to disk")
+        return .inputOutput
     }
 
-    /// Writes the totals as JSON where that is asked for.
-    ///
-    /// - Returns: whether standard output has them.
-    static func wrote(_ json: String, for invocation: CommandInvocation) throws -> Bool {
+    /// Writes the totals, as JSON where that is asked for.
+    private static func report(
+        _ json: String, _ answers: [AnswerCount], _ totals: SimulatorTotals, to invocation: CommandInvocation
+    ) throws {
         if let path = invocation.string(SimulateOptions.summary) {
             try SimulateFiles.write(json + "\n", to: path, mode: 0o644)
         }
-        if invocation.isJSON { invocation.output.line(json) }
-        return invocation.isJSON
-    }
-
-    /// The exit code of a run, after a word about records that are missing.
-    static func exitCode(recordsLost: Int) -> ExitCode {
-        guard recordsLost > 0 else { return .ok }
-        StandardError.line("\(recordsLost) records could not be written to disk")
-        return .inputOutput
+        guard !invocation.isJSON else { return invocation.output.line(json) }
+        invocation.output.lines(totals.first)
+        for answer in answers where totals.shows(answer) {
+            invocation.output.line("\(answer.status)          \(answer.count) \(answer.reason ?? "")")
+        }
+        for line in totals.last { invocation.output.line(line) }
     }
 
     private static func rephrasing<Simulator>(
@@ -148,10 +172,5 @@ enum SimulatorRun {
         let port = hostAndPort[
             (hostAndPort.lastIndex(of: ":").map { hostAndPort.index(after: $0) } ?? hostAndPort.endIndex)...]
         return #""endpoint":"\#(address)","address":"\#(hostAndPort)","port":\#(port)"#
-    }
-
-    /// The address of a simulator that listens on one port.
-    static func address(host: String, port: UInt16) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

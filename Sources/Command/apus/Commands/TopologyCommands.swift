@@ -41,11 +41,8 @@ struct TopologyPrintCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let objects = try invocation.loadConfiguration(for: .tool).configuration.topology.objects
-        if invocation.isJSON {
-            invocation.output.line(TopologyReport.json(objects))
-        } else {
-            for object in objects { invocation.output.lines(TopologyReport.text(object)) }
-        }
+        invocation.show(
+            json: objects.map(TopologyReport.report).json, lines: objects.flatMap(TopologyReport.lines))
         return .ok
     }
 }

@@ -1,6 +1,5 @@
 import ChangeQueue
 import Dispatcher
-import JSON
 import WorkerConfiguration
 
 /// `apus topology permissions`.
@@ -26,15 +25,13 @@ struct TopologyPermissionsCommand: Command {
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
         let virtualHost = try invocation.broker(configuration).virtualHost
         let roles = configuration.topology.roles
-        guard !invocation.isJSON else {
-            invocation.output.line(Self.json(roles, virtualHost))
-            return .ok
-        }
-        for role in roles {
-            let words = [virtualHost, user(of: role, configuration), role.configure, role.write, role.read]
-            invocation.output.line("# \(role.purpose)")
-            invocation.output.line("rabbitmqctl set_permissions -p \(words.map(Self.quoted).joined(separator: " "))")
-        }
+        invocation.show(
+            json: roles.map { Self.report($0, virtualHost) }.json,
+            lines: roles.flatMap { role in
+                let words = [virtualHost, user(of: role, configuration), role.configure, role.write, role.read]
+                let quoted = words.map(Self.quoted).joined(separator: " ")
+                return ["# \(role.purpose)", "rabbitmqctl set_permissions -p \(quoted)"]
+            })
         return .ok
     }
 
@@ -45,22 +42,10 @@ struct TopologyPermissionsCommand: Command {
     /// A word for a shell.
     private static func quoted(_ word: String) -> String { "'\(word.replacing("'", with: "'\\''"))'" }
 
-    private static func json(_ roles: [BrokerRole], _ virtualHost: String) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginArray()
-        for role in roles {
-            writer.beginObject()
-            let texts: [(StaticString, String)] = [
-                ("role", role.name.rawValue), ("purpose", role.purpose), ("virtualHost", virtualHost),
-                ("configure", role.configure), ("write", role.write), ("read", role.read),
-            ]
-            for (key, text) in texts {
-                writer.key(key)
-                writer.string(text)
-            }
-            writer.endObject()
-        }
-        writer.endArray()
-        return writer.bytes
+    private static func report(_ role: BrokerRole, _ virtualHost: String) -> Report {
+        [
+            "role": role.name.rawValue, "purpose": role.purpose, "virtualHost": virtualHost,
+            "configure": role.configure, "write": role.write, "read": role.read,
+        ]
     }
 }

@@ -16,60 +16,39 @@ extension WorkerStatus {
         var writer = JSONWriter(capacityBytes: 4_096)
         writer.beginObject()
         for (name, text) in [("kind", kind.rawValue), ("host", host), ("version", version)] {
-            writer.key(dynamic: name)
-            writer.string(text)
+            writer.member(dynamic: name, text)
         }
-        writer.key("processId")
-        writer.integer(processIdentifier)
-        writer.key("startedAt")
-        writer.integer(startedAtMilliseconds)
-        writer.key("unsettled")
-        writer.integer(unsettledDeliveries)
-        writer.key("isConsumerPaused")
-        writer.boolean(isConsumerPaused)
-        writer.key("checks")
-        writer.array(checks) { writer, check in
-            writer.key("name")
-            writer.string(check.name)
+        writer.member("processId", processIdentifier)
+        writer.member("startedAt", startedAtMilliseconds)
+        writer.member("unsettled", unsettledDeliveries)
+        writer.member("isConsumerPaused", isConsumerPaused)
+        writer.array("checks", checks) { writer, check in
+            writer.member("name", check.name)
             guard let failure = check.failure else { return }
-            writer.key("failure")
-            writer.string(failure.shortened(bytesMaximum: Self.textBytesMaximum))
-            writer.key("onlyDegrades")
-            writer.boolean(check.onlyDegrades)
+            writer.member("failure", failure.shortened(bytesMaximum: Self.textBytesMaximum))
+            writer.member("onlyDegrades", check.onlyDegrades)
         }
-        writer.key("apps")
-        writer.array(apps) { writer, app in Self.write(app, to: &writer) }
-        writer.key("lagBoundsSeconds")
-        writer.beginArray()
-        for bound in lagBoundsSeconds { writer.double(bound) }
-        writer.endArray()
-        writer.key("samples")
-        writer.array(samples) { writer, sample in
-            writer.key("end")
-            writer.integer(sample.endMilliseconds)
+        writer.array("apps", apps) { writer, app in Self.write(app, to: &writer) }
+        writer.array("lagBoundsSeconds") { writer in for bound in lagBoundsSeconds { writer.double(bound) } }
+        writer.array("samples", samples) { writer, sample in
+            writer.member("end", sample.endMilliseconds)
             sample.counts.write("counts", to: &writer)
-            writer.key("lag")
-            writer.beginArray()
-            for count in sample.lagCounts { writer.integer(count) }
-            writer.endArray()
+            writer.array("lag") { writer in for count in sample.lagCounts { writer.integer(count) } }
         }
         writer.endObject()
         return writer.bytes
     }
 
     private static func write(_ app: App, to writer: inout JSONWriter) {
-        writer.key("name")
-        writer.string(app.name)
+        writer.member("name", app.name)
         writer.key("problems")
         writer.beginArray()
         for problem in app.problems { writer.string(problem.shortened(bytesMaximum: textBytesMaximum)) }
         writer.endArray()
         app.totals.write("totals", to: &writer)
         app.recent.write("recent", to: &writer)
-        writer.key("connections")
-        writer.integer(app.openConnections)
-        writer.key("streams")
-        writer.integer(app.openStreams)
+        writer.member("connections", app.openConnections)
+        writer.member("streams", app.openStreams)
     }
 
     /// Reads a status; nil if the bytes are none, because somebody has edited them.
@@ -124,30 +103,15 @@ extension WorkerStatus.App {
 
 extension PushCounts {
     fileprivate func write(_ key: StaticString, to writer: inout JSONWriter) {
-        writer.key(key)
-        writer.beginObject()
-        for (name, count) in Self.names where self[keyPath: count] != 0 {
-            writer.key(name)
-            writer.integer(self[keyPath: count])
+        writer.object(key) { writer in
+            for (name, count) in Self.names where self[keyPath: count] != 0 {
+                writer.member(name, self[keyPath: count])
+            }
         }
-        writer.endObject()
     }
 
     fileprivate init(_ value: JSONValue?) {
         self.init()
         for (name, count) in Self.names { self[keyPath: count] = WorkerStatus.count(value?[name]) }
-    }
-}
-
-extension JSONWriter {
-    /// Writes an array of objects.
-    fileprivate mutating func array<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
-        beginArray()
-        for element in elements {
-            beginObject()
-            write(&self, element)
-            endObject()
-        }
-        endArray()
     }
 }

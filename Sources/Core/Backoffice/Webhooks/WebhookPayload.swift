@@ -69,15 +69,11 @@ public struct WebhookPayload: Hashable, Sendable {
     }
 
     private static func body(type: String, at time: WallTime, data: [UInt8]) -> [UInt8] {
-        var json = JSONWriter(capacityBytes: data.count + 128)
-        json.beginObject()
-        json.key("type")
-        json.string(type)
-        json.key("timestamp")
-        json.string(WallTime.text(milliseconds: time.milliseconds))
-        json.key("data")
-        json.raw(data)
-        json.endObject()
-        return json.bytes
+        JSONWriter.object(capacityBytes: data.count + 128) { json in
+            json.member("type", type)
+            json.member("timestamp", WallTime.text(milliseconds: time.milliseconds))
+            json.key("data")
+            json.raw(data)
+        }
     }
 }

@@ -290,13 +290,13 @@ extension DispatchStateMachine {
 
     mutating func end(app: Int, _ count: (inout PushCounts) -> Void) {
         leave(1, app)
-        count(&ledgers[app])
+        count(&pushCounts[app])
     }
 
     /// Pushes of an app are in flight no more; they have to be counted as something else.
     mutating func leave(_ pushes: Int, _ app: Int) {
-        ledgers[app].inFlight -= pushes
-        assert(ledgers[app].inFlight >= 0, "more pushes of the app ended than were in flight")
+        pushCounts[app].inFlight -= pushes
+        assert(pushCounts[app].inFlight >= 0, "more pushes of the app ended than were in flight")
     }
 
     /// How the push to a device failed; without its name, which the job adds.

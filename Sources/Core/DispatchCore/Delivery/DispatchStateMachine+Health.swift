@@ -29,7 +29,7 @@ extension DispatchStateMachine {
         guard isShared, job.work.deliveryClass == .interactive, !job.work.devices.isEmpty else { return false }
         let app = flow(of: job.work, device: 0)
         // The last flow is of devices whose app is not configured.
-        guard app < ledgers.count - 1 else { return false }
+        guard app < pushCounts.count - 1 else { return false }
         let devicesWaiting = interactiveQueue.devicesWaitingByFlow[app]
         if health.shouldDefer(app: app, devicesWaiting: devicesWaiting, at: latest.monotonic) { return true }
         job.backlogApp = app

@@ -115,12 +115,12 @@ extension DispatchStateMachine {
     }
 
     private func checkBooks(_ tally: Tally, _ broken: inout [String]) {
-        for (app, ledger) in ledgers.enumerated() where !ledger.isBalanced || ledger.inFlight < 0 {
+        for (app, ledger) in pushCounts.enumerated() where !ledger.isBalanced || ledger.inFlight < 0 {
             broken.append("the ledger of app \(app) is out of balance: \(ledger)")
         }
-        let inFlight = ledgers.reduce(0) { $0 + $1.inFlight }
+        let inFlight = pushCounts.reduce(0) { $0 + $1.inFlight }
         if inFlight != tally.pushesInFlight {
-            broken.append("\(inFlight) pushes are in flight by the ledgers, and \(tally.pushesInFlight) by the tables")
+            broken.append("\(inFlight) pushes are in flight by the counts, and \(tally.pushesInFlight) by the tables")
         }
         let pushesAtServices = health.services.pushesOutByApp
         if pushesAtServices != tally.pushesAtServices {

@@ -45,12 +45,12 @@ extension DispatchStateMachine {
 
     private mutating func publishConfirmed(_ publish: Publish, into actions: inout DispatchActions) {
         if case .failure(let destination, let app, let pushes) = publish.kind {
-            let index = app ?? ledgers.count - 1
+            let index = app ?? pushCounts.count - 1
             leave(pushes, index)
             switch destination {
-            case .retry: ledgers[index].requeuedForRetry += pushes
+            case .retry: pushCounts[index].requeuedForRetry += pushes
             case .deadLetter:
-                ledgers[index].deadLettered += pushes
+                pushCounts[index].deadLettered += pushes
                 if pushes == 0 { eventsDeadLettered += 1 }
                 actions.notices.append(
                     .deadLettered(publish.message.message, reason: publish.reason, detail: publish.detail))
@@ -74,9 +74,9 @@ extension DispatchStateMachine {
         case .continuation, .outcome:
             copyEnded(of: publish.job, rejection: detail, into: &actions)
         case .failure(let destination, let app, let pushes):
-            let index = app ?? ledgers.count - 1
+            let index = app ?? pushCounts.count - 1
             leave(pushes, index)
-            ledgers[index].deadLettered += pushes
+            pushCounts[index].deadLettered += pushes
             if pushes == 0 { eventsDeadLettered += 1 }
             if case .retry = destination { retriesRejected(publish, into: &actions) }
             copyEnded(of: publish.job, rejection: detail, into: &actions)

@@ -9,7 +9,7 @@ extension DispatchStateMachine {
     public mutating func sendWaiting(at now: Moment, into actions: inout DispatchActions) {
         latest = now
         health.look(devicesWaiting: interactiveQueue.devicesWaitingByFlow, at: now.monotonic)
-        health.lookAtServices(ledgers, at: now.monotonic)
+        health.lookAtServices(pushCounts, at: now.monotonic)
         abandonOverduePushes(into: &actions)
         sendWaiting(.interactive, window: limits.pushesInFlightMaximum, into: &actions)
         sendWaitingFanOuts(into: &actions)
@@ -120,7 +120,7 @@ extension DispatchStateMachine {
     func flow(of work: DispatchJob, device: Int) -> Int {
         guard isShared else { return 0 }
         if work.renderings.count == 1, work.assignments.isEmpty { return work.renderings[0].app.index }
-        return rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
+        return rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? pushCounts.count - 1
     }
 
     /// Sends the waiting pushes of a delivery class as far as its window allows, app by app in round robin.

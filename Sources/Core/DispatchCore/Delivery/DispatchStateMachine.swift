@@ -234,7 +234,7 @@ public struct DispatchStateMachine: Sendable {
     /// How the push service serves each app, as far as the pushes tell.
     public internal(set) var health: AppHealth
     /// The outcomes of the pushes, by app; the last entry is for devices whose app is not configured.
-    public internal(set) var ledgers: [PushCounts]
+    public internal(set) var pushCounts: [PushCounts]
     /// How many messages became dead letters before any push was made of them: whole events, which no ledger has.
     public internal(set) var eventsDeadLettered = 0
 
@@ -258,7 +258,7 @@ public struct DispatchStateMachine: Sendable {
         bulkWindow = BulkCongestionWindow(maximum: limits.pushesInFlightMaximum)
         outcomeFlow = OutcomeFlow(patienceMilliseconds: limits.outcomePatienceMilliseconds)
         health = AppHealth(appCount: appCount, limits: limits, seed: seed)
-        ledgers = Array(repeating: PushCounts(), count: appCount + 1)
+        pushCounts = Array(repeating: PushCounts(), count: appCount + 1)
     }
 
     // MARK: State
@@ -339,9 +339,9 @@ public struct DispatchStateMachine: Sendable {
         _ work: DispatchJob, of group: UInt64?, into actions: inout DispatchActions
     ) -> JobArrival {
         for device in work.devices.indices {
-            let app = rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
-            ledgers[app].matched += 1
-            ledgers[app].inFlight += 1
+            let app = rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? pushCounts.count - 1
+            pushCounts[app].matched += 1
+            pushCounts[app].inFlight += 1
         }
         let continuation = work.continuation
         var job = Job(work: work)
@@ -420,8 +420,8 @@ public struct DispatchStateMachine: Sendable {
 
     /// Pushes of an app were left out because a newer event says the same.
     public mutating func pushesCoalesced(_ count: Int, app: Int?) {
-        let index = app ?? ledgers.count - 1
-        ledgers[index].matched += count
-        ledgers[index].coalesced += count
+        let index = app ?? pushCounts.count - 1
+        pushCounts[index].matched += count
+        pushCounts[index].coalesced += count
     }
 }

@@ -247,12 +247,12 @@ struct Intake {
     }
 
     /// Records sync counts that devices have got, so that they get none that is older.
-    mutating func told(_ devices: [(deviceID: String, announcement: DatasetAnnouncement)]) {
-        for (deviceID, announcement) in devices { recent.told(deviceID, of: announcement) }
+    mutating func noteTold(_ devices: [(deviceID: String, announcement: DatasetAnnouncement)]) {
+        for (deviceID, announcement) in devices { recent.noteTold(deviceID, of: announcement) }
     }
 
     /// The devices that have got a state that is not older from this worker, by another event.
-    func told(among devices: [Recipient], of announcement: DatasetAnnouncement) -> [Recipient] {
+    func alreadyTold(among devices: [Recipient], of announcement: DatasetAnnouncement) -> [Recipient] {
         devices.filter { recent.isRedundant(announcement, for: $0.deviceID) }
     }
 

@@ -42,7 +42,7 @@ public struct RecentChanges: Sendable {
     /// - Parameters:
     ///   - deviceID: the device that it was for.
     ///   - announcement: the announcement.
-    public mutating func told(_ deviceID: String, of announcement: DatasetAnnouncement) {
+    public mutating func noteTold(_ deviceID: String, of announcement: DatasetAnnouncement) {
         let deleted = deletedMilliseconds[Self.index(of: announcement.dataset)]
         // A retry may be accepted after a deletion that came after its event.
         guard announcement.firstSeenMilliseconds > deleted else { return }

@@ -121,7 +121,7 @@ extension PipelineMachine {
         let audience = addressed.page.devices
         let retryState = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
         let announcement = event.announcement
-        let told = announcement.map { intake.told(among: audience, of: $0) } ?? []
+        let told = announcement.map { intake.alreadyTold(among: audience, of: $0) } ?? []
         let devices = told.isEmpty ? audience : audience.filter { device in !told.contains(device) }
         let renderings = try renderer.render(
             event.event, expiresAt: retryState.expiresAt, devices: devices,

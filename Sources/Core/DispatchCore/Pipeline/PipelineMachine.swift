@@ -156,7 +156,7 @@ public struct PipelineMachine {
         each ended: (PushResult, Int, APNsIdentifier, EventTrace?) -> Void = { _, _, _, _ in }
     ) {
         dispatch.pushesEnded(results, at: now, into: &actions.dispatch, each: ended)
-        intake.told(actions.dispatch.told)
+        intake.noteTold(actions.dispatch.told)
         actions.dispatch.told.removeAll(keepingCapacity: true)
     }
 

@@ -121,25 +121,14 @@ struct CloudKitFilterText {
     /// Writes the filter.
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("comparator")
-        writer.string(comparator.rawValue)
-        if !path.isEmpty {
-            writer.key("fieldName")
-            writer.string(path)
+        writer.member("comparator", comparator.rawValue)
+        if !path.isEmpty { writer.member("fieldName", path) }
+        writer.object("fieldValue") { writer in
+            writer.key("value")
+            Self.write(value, to: &writer)
+            writer.member("type", type)
         }
-        writer.key("fieldValue")
-        writer.beginObject()
-        writer.key("value")
-        Self.write(value, to: &writer)
-        if let type {
-            writer.key("type")
-            writer.string(type)
-        }
-        writer.endObject()
-        if let distanceMetres {
-            writer.key("distance")
-            writer.double(distanceMetres)
-        }
+        writer.member("distance", distanceMetres)
         writer.endObject()
     }
 
@@ -152,22 +141,15 @@ struct CloudKitFilterText {
         case .bytes(let bytes): writer.string(Base64.encode(bytes))
         case .reference(let recordName, let zoneName):
             writer.beginObject()
-            writer.key("recordName")
-            writer.string(recordName)
+            writer.member("recordName", recordName)
             if zoneName != FieldValue.defaultZoneName {
-                writer.key("zoneID")
-                writer.beginObject()
-                writer.key("zoneName")
-                writer.string(zoneName)
-                writer.endObject()
+                writer.object("zoneID") { writer in writer.member("zoneName", zoneName) }
             }
             writer.endObject()
         case .location(let place):
             writer.beginObject()
-            writer.key("latitude")
-            writer.double(place.latitude)
-            writer.key("longitude")
-            writer.double(place.longitude)
+            writer.member("latitude", place.latitude)
+            writer.member("longitude", place.longitude)
             writer.endObject()
         case .list(let members):
             writer.beginArray()

@@ -75,32 +75,16 @@ extension PredicateExplanation: CustomStringConvertible {
     ///         [{"clause": "price <= 20", "holds": false, "reason": "the record has 25"}]}]}
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("matches")
-        writer.boolean(isMatch)
-        writer.key("predicate")
-        writer.string(predicate)
-        writer.key("alternatives")
-        writer.beginArray()
-        for alternative in alternatives {
-            writer.beginObject()
-            writer.key("matches")
-            writer.boolean(alternative.isMatch)
-            writer.key("clauses")
-            writer.beginArray()
-            for clause in alternative.clauses {
-                writer.beginObject()
-                writer.key("clause")
-                writer.string(clause.text)
-                writer.key("holds")
-                writer.boolean(clause.holds)
-                writer.key("reason")
-                writer.string(clause.reason)
-                writer.endObject()
+        writer.member("matches", isMatch)
+        writer.member("predicate", predicate)
+        writer.array("alternatives", alternatives) { writer, alternative in
+            writer.member("matches", alternative.isMatch)
+            writer.array("clauses", alternative.clauses) { writer, clause in
+                writer.member("clause", clause.text)
+                writer.member("holds", clause.holds)
+                writer.member("reason", clause.reason)
             }
-            writer.endArray()
-            writer.endObject()
         }
-        writer.endArray()
         writer.endObject()
     }
 }

@@ -14,19 +14,13 @@ extension Message {
 
     /// Properties and headers as a JSON document.
     public var envelope: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("properties")
-        writer.beginObject()
-        for (name, value) in properties.texts {
-            writer.key(dynamic: name)
-            writer.string(value)
+        JSONWriter.object { writer in
+            writer.object("properties") { writer in
+                for (name, value) in properties.texts { writer.member(dynamic: name, value) }
+            }
+            writer.key("headers")
+            headers.write(to: &writer)
         }
-        writer.endObject()
-        writer.key("headers")
-        headers.write(to: &writer)
-        writer.endObject()
-        return writer.bytes
     }
 
     /// Puts a message together; nil if the document is none that `envelope` makes.
@@ -100,17 +94,13 @@ extension HeaderValue {
         writer.beginObject()
         switch self {
         case .array(let values):
-            writer.key("array")
-            writer.beginArray()
-            for value in values { value.write(to: &writer) }
-            writer.endArray()
+            writer.array("array") { writer in for value in values { value.write(to: &writer) } }
         case .table(let headers):
             writer.key("table")
             headers.write(to: &writer)
         default:
             let (type, text) = scalar
-            writer.key(dynamic: type)
-            writer.string(text)
+            writer.member(dynamic: type, text)
         }
         writer.endObject()
     }

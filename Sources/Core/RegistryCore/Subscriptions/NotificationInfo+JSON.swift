@@ -74,21 +74,21 @@ extension NotificationInfo {
     /// Writes CloudKit's JSON, without unset members.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        Self.write("alertBody", alertBody, to: &writer)
+        writer.member("alertBody", alertBody)
         Self.write("alertLocalizationKey", "alertLocalizationArgs", localizedAlert, to: &writer)
-        Self.write("title", title, to: &writer)
+        writer.member("title", title)
         Self.write("titleLocalizationKey", "titleLocalizationArgs", localizedTitle, to: &writer)
-        Self.write("subtitle", subtitle, to: &writer)
+        writer.member("subtitle", subtitle)
         Self.write("subtitleLocalizationKey", "subtitleLocalizationArgs", localizedSubtitle, to: &writer)
-        Self.write("alertActionLocalizationKey", alertActionLocalizationKey, to: &writer)
-        Self.write("alertLaunchImage", alertLaunchImage, to: &writer)
-        Self.write("soundName", soundName, to: &writer)
-        Self.write("category", category, to: &writer)
+        writer.member("alertActionLocalizationKey", alertActionLocalizationKey)
+        writer.member("alertLaunchImage", alertLaunchImage)
+        writer.member("soundName", soundName)
+        writer.member("category", category)
         Self.write("shouldBadge", shouldBadge, to: &writer)
         Self.write("shouldSendContentAvailable", shouldSendContentAvailable, to: &writer)
         Self.write("shouldSendMutableContent", shouldSendMutableContent, to: &writer)
-        Self.write("collapseIDKey", collapseIDKey, to: &writer)
-        Self.write("threadID", threadID, to: &writer)
+        writer.member("collapseIDKey", collapseIDKey)
+        writer.member("threadID", threadID)
         Self.write("additionalFields", additionalFields, to: &writer)
         writer.endObject()
     }
@@ -100,31 +100,19 @@ extension NotificationInfo {
         return writer.bytes
     }
 
-    private static func write(_ key: StaticString, _ text: String?, to writer: inout JSONWriter) {
-        guard let text else { return }
-        writer.key(key)
-        writer.string(text)
-    }
-
     private static func write(_ key: StaticString, _ flag: Bool, to writer: inout JSONWriter) {
-        guard flag else { return }
-        writer.key(key)
-        writer.boolean(true)
+        if flag { writer.member(key, true) }
     }
 
     private static func write(_ key: StaticString, _ texts: [String], to writer: inout JSONWriter) {
-        guard !texts.isEmpty else { return }
-        writer.key(key)
-        writer.beginArray()
-        for text in texts { writer.string(text) }
-        writer.endArray()
+        if !texts.isEmpty { writer.array(key, texts: texts) }
     }
 
     private static func write(
         _ key: StaticString, _ argumentsKey: StaticString, _ text: LocalizedText?, to writer: inout JSONWriter
     ) {
         guard let text else { return }
-        write(key, text.key, to: &writer)
+        writer.member(key, text.key)
         write(argumentsKey, text.argumentFields, to: &writer)
     }
 }

@@ -52,42 +52,24 @@ extension RecordSubscription {
     /// Writes the subscription, with its predicate as text.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("subscriptionId")
-        writer.string(key.subscriptionID)
-        writer.key("app")
-        writer.string(key.app)
+        writer.member("subscriptionId", key.subscriptionID)
+        writer.member("app", key.app)
         switch key.owner {
         case .user(let user):
-            writer.key("userId")
-            writer.string(user)
+            writer.member("userId", user)
         case .device(let device):
-            writer.key("deviceId")
-            writer.string(device)
+            writer.member("deviceId", device)
         }
-        writer.key("type")
-        writer.string(kind.rawValue)
-        writer.key("database")
-        writer.string(database.rawValue)
-        if let recordType {
-            writer.key("recordType")
-            writer.string(recordType)
-        }
-        if let zoneName {
-            writer.key("zoneName")
-            writer.string(zoneName)
-        }
-        writer.key("predicate")
-        writer.string(predicate.description)
-        writer.key("firesOn")
-        writer.beginArray()
-        for name in firesOn.names { writer.string(name) }
-        writer.endArray()
-        writer.key("firesOnce")
-        writer.boolean(firesOnce)
+        writer.member("type", kind.rawValue)
+        writer.member("database", database.rawValue)
+        writer.member("recordType", recordType)
+        writer.member("zoneName", zoneName)
+        writer.member("predicate", predicate.description)
+        writer.array("firesOn", texts: firesOn.names)
+        writer.member("firesOnce", firesOnce)
         writer.key("notificationInfo")
         notification.write(to: &writer)
-        writer.key("savedAt")
-        writer.string(WallTime.text(milliseconds: savedAtMilliseconds))
+        writer.member("savedAt", WallTime.text(milliseconds: savedAtMilliseconds))
         writer.endObject()
     }
 

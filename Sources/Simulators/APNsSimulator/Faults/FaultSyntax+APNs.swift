@@ -3,7 +3,7 @@ public import PushServiceSimulator
 extension FaultSyntax {
     /// How faults of APNs are written: tokens are hexadecimal digits, reasons are Apple's or any other.
     public static let apns = FaultSyntax(lowercasesTokens: true) { status, reason, timestamp in
-        FaultyAnswer(ScriptedAnswer(status: status ?? 200, reason: reason, timestampMilliseconds: timestamp))
+        .apns(status ?? 200, reason, timestampMilliseconds: timestamp)
     }
 }
 
@@ -15,7 +15,25 @@ extension SimulatorFaults {
     public init(parsing bytes: [UInt8]) throws(SimulatorError) { try self.init(parsing: bytes, as: .apns) }
 }
 
-extension FaultyAnswer {
-    /// An answer of Apple's, where it is wrong.
-    init(_ answer: ScriptedAnswer) { self.init(status: answer.status, reason: answer.reason, body: answer.body) }
+extension ServiceAnswer {
+    /// An answer as APNs writes it, whose body is empty for an accepted push.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status.
+    ///   - reason: the value of `reason`; nil if the push is accepted.
+    ///   - timestampMilliseconds: the value of `timestamp`: since when the device token is dead.
+    /// - Returns: the answer.
+    static func apns(_ status: Int, _ reason: String?, timestampMilliseconds: Int64? = nil) -> ServiceAnswer {
+        let timestamp = timestampMilliseconds.map { ",\"timestamp\":\($0)" } ?? ""
+        let body = reason.map { "{\"reason\":\"\($0)\"\(timestamp)}" } ?? ""
+        return ServiceAnswer(status: status, reason: reason, body: Array(body.utf8))
+    }
+
+    /// The answer to a push that is accepted.
+    static var accepted: ServiceAnswer { apns(200, nil) }
+
+    /// The answer to a push that is refused.
+    static func apns(_ rejection: Rejection, timestampMilliseconds: Int64? = nil) -> ServiceAnswer {
+        apns(rejection.status, rejection.rawValue, timestampMilliseconds: timestampMilliseconds)
+    }
 }

@@ -42,16 +42,20 @@ struct ProviderToken: Equatable, Sendable {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
         let decoded = parts.compactMap { Base64URL.decode(String(decoding: $0, as: UTF8.self)) }
-        guard decoded.count == 3,
-            let header = Self.claims(in: decoded[0]), let claims = Self.claims(in: decoded[1]),
-            header.algorithm == "ES256", let keyID = header.keyID, let teamID = claims.issuer,
-            let issuedAt = claims.issuedAtSeconds
+        guard decoded.count == 3, let header = Self.claims(in: decoded[0]), let claims = Self.claims(in: decoded[1]),
+            header.texts["alg"] == "ES256", let keyID = header.texts["kid"], let teamID = claims.texts["iss"],
+            let issuedAt = claims.numbers["iat"]
         else { return nil }
         self.keyID = keyID
         self.teamID = teamID
         issuedAtSeconds = issuedAt
         signedBytes = Array(text[..<parts[1].endIndex])
         signature = decoded[2]
+    }
+
+    private static func claims(in bytes: [UInt8]) -> (texts: [String: String], numbers: [String: Int64])? {
+        let members = try? JSONReader.members(of: bytes, texts: ["alg", "kid", "iss"], numbers: ["iat"])
+        return members.map { ($0.texts, $0.numbers) }
     }
 
     /// Whether a key signed the token.
@@ -63,37 +67,5 @@ struct ProviderToken: Equatable, Sendable {
         signature.count == 64
             ? key.isValid(signature: signature, of: signedBytes)
             : key.isValid(signatureInDER: signature, of: signedBytes)
-    }
-
-    private struct Claims {
-        var algorithm: String?
-        var keyID: String?
-        var issuer: String?
-        var issuedAtSeconds: Int64?
-    }
-
-    private static func claims(in bytes: [UInt8]) -> Claims? {
-        bytes.withUnsafeBufferPointer { bytes in try? readClaims(bytes) }
-    }
-
-    private static func readClaims(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReader.Malformed) -> Claims {
-        var reader = try JSONReader(bytes)
-        var claims = Claims()
-        try reader.enterObject()
-        while let key = try reader.nextKey() {
-            if key.matches("alg") {
-                claims.algorithm = try reader.readPlainString()
-            } else if key.matches("kid") {
-                claims.keyID = try reader.readPlainString()
-            } else if key.matches("iss") {
-                claims.issuer = try reader.readPlainString()
-            } else if key.matches("iat") {
-                claims.issuedAtSeconds = try reader.readInteger()
-            } else {
-                try reader.skipValue()
-            }
-        }
-        try reader.readEnd()
-        return claims
     }
 }

@@ -12,10 +12,7 @@ enum RecordLine {
     static func append(
         _ facts: AnswerFacts, fields: RequestFields, payload: [UInt8], to bytes: inout [UInt8]
     ) {
-        bytes.append(text: "{\"time_ms\":")
-        bytes.append(integer: facts.timeMilliseconds)
-        bytes.append(text: ",\"time_us\":")
-        bytes.append(integer: facts.timeMicroseconds)
+        bytes.beginLine(timeMilliseconds: facts.timeMilliseconds)
         bytes.append(text: ",\"token\":")
         bytes.append(quoted: fields.deviceTokenDigits ?? UnsafeBufferPointer(start: nil, count: 0), lowercasing: true)
         bytes.append(",\"apns_id\":", facts.identifierText)
@@ -31,13 +28,6 @@ enum RecordLine {
         } else {
             bytes.append(",\"reason\":", nil)
         }
-        bytes.append(text: facts.isDuplicate ? ",\"duplicate\":true" : ",\"duplicate\":false")
-        bytes.append(text: ",\"payload\":")
-        if facts.isPayloadChecked {
-            bytes.append(payload: payload)
-        } else {
-            bytes.append(text: "null")
-        }
-        bytes.append(text: "}\n")
+        bytes.endLine([",\"duplicate\":": facts.isDuplicate], payload: facts.isPayloadChecked ? payload : nil)
     }
 }

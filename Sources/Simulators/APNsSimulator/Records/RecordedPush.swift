@@ -1,7 +1,7 @@
-import PushServiceSimulator
+public import PushServiceSimulator
 
 /// One request that the simulator answered.
-public struct RecordedPush: Sendable, Equatable {
+public struct RecordedPush: AnswerRecord, Equatable {
     /// When it was answered, in milliseconds since 1970.
     public var timeMilliseconds: Int64
     /// The device token's digits, lowercase, as far as the path had any.
@@ -30,9 +30,8 @@ public struct RecordedPush: Sendable, Equatable {
     init(_ facts: AnswerFacts, fields: RequestFields, payload: [UInt8]) {
         timeMilliseconds = facts.timeMilliseconds
         deviceToken = String(
-            decoding: (fields.deviceTokenDigits ?? UnsafeBufferPointer(start: nil, count: 0)).map {
-                (65...70).contains($0) ? $0 | 0x20 : $0
-            }, as: UTF8.self)
+            decoding: (fields.deviceTokenDigits ?? UnsafeBufferPointer(start: nil, count: 0)).map(\.lowercasedDigit),
+            as: UTF8.self)
         apnsID = String(decoding: facts.identifierText, as: UTF8.self)
         pushType = Self.text(fields[.pushType])
         topic = Self.text(fields[.topic])
@@ -48,4 +47,18 @@ public struct RecordedPush: Sendable, Equatable {
     private static func text(_ value: UnsafeBufferPointer<UInt8>?) -> String? {
         value.map { String(decoding: $0, as: UTF8.self) }
     }
+}
+
+/// The facts about one answer, beside the request itself.
+struct AnswerFacts {
+    /// When it was given, in milliseconds since 1970.
+    var timeMilliseconds: Int64
+    /// The `apns-id` of the answer.
+    var identifierText: UnsafeBufferPointer<UInt8>
+    /// The answer.
+    var answer: ServiceAnswer
+    /// Whether a push with the same `apns-id` had been accepted before.
+    var isDuplicate: Bool
+    /// Whether the payload is known to be JSON.
+    var isPayloadChecked: Bool
 }

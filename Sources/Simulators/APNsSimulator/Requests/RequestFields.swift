@@ -38,35 +38,15 @@ struct RequestFields {
 /// The request headers that APNs looks at.
 ///
 /// Source: Apple, "Sending notification requests to APNs".
-enum RequestField: Int, CaseIterable {
-    case method
-    case path
-    case authorization
-    case identifier
-    case expiration
-    case priority
-    case pushType
-    case topic
-    case collapseIdentifier
-    case contentType
-    case channelIdentifier
+enum RequestField: Int {
+    case method, path, authorization, identifier, expiration, priority, pushType, topic, collapseIdentifier
+    case contentType, channelIdentifier
 
-    /// The name on the wire; HTTP/2 has lowercase names only (RFC 9113, section 8.2).
-    var name: StaticString {
-        switch self {
-        case .method: ":method"
-        case .path: ":path"
-        case .authorization: "authorization"
-        case .identifier: "apns-id"
-        case .expiration: "apns-expiration"
-        case .priority: "apns-priority"
-        case .pushType: "apns-push-type"
-        case .topic: "apns-topic"
-        case .collapseIdentifier: "apns-collapse-id"
-        case .contentType: "content-type"
-        case .channelIdentifier: "apns-channel-id"
-        }
-    }
+    /// The names on the wire, in the order of the cases; HTTP/2 has lowercase names only (RFC 9113, section 8.2).
+    static let names: [StaticString] = [
+        ":method", ":path", "authorization", "apns-id", "apns-expiration", "apns-priority", "apns-push-type",
+        "apns-topic", "apns-collapse-id", "content-type", "apns-channel-id",
+    ]
 }
 
 extension RequestState {

@@ -30,95 +30,83 @@ struct ChannelRules {
     }
 
     /// Judges a request whose provider token is good.
-    func answer(_ request: Request) -> ChannelAnswer {
+    func answer(_ request: Request) -> ServiceAnswer {
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
         switch (parts.first, parts.count) {
         case ("1", 4) where parts[1] == "apps": return manage(request, app: parts[2], resource: parts[3])
         case ("4", 4) where parts[1] == "broadcasts" && parts[2] == "apps": return broadcast(request, app: parts[3])
-        default: return ChannelAnswer(404, reason: "BadPath")
+        default: return .apns(404, "BadPath")
         }
     }
 
     private func isForbidden(_ app: String) -> Bool { !bundleIDs.isEmpty && !bundleIDs.contains(app) }
 
-    private func manage(_ request: Request, app: String, resource: String) -> ChannelAnswer {
-        if isForbidden(app) { return ChannelAnswer(400, reason: "TopicDisallowed") }
+    private func manage(_ request: Request, app: String, resource: String) -> ServiceAnswer {
+        if isForbidden(app) { return .apns(400, "TopicDisallowed") }
         switch (resource, request.method) {
         case ("channels", "POST"): return create(request, app: app)
         case ("channels", "GET"), ("channels", "DELETE"): return existing(request, app: app)
         case ("all-channels", "GET"):
             let list = store.channels(app: app).map { "\"\($0)\"" }.joined(separator: ",")
-            return ChannelAnswer(200, body: "{\"channels\":[\(list)]}")
-        case ("channels", _), ("all-channels", _): return ChannelAnswer(405, reason: "MethodNotAllowed")
-        default: return ChannelAnswer(404, reason: "BadPath")
+            return ServiceAnswer(body: Array("{\"channels\":[\(list)]}".utf8))
+        case ("channels", _), ("all-channels", _): return .apns(405, "MethodNotAllowed")
+        default: return .apns(404, "BadPath")
         }
     }
 
-    private func create(_ request: Request, app: String) -> ChannelAnswer {
-        guard !request.body.isEmpty else { return ChannelAnswer(400, reason: "PayloadEmpty") }
+    private func create(_ request: Request, app: String) -> ServiceAnswer {
+        guard !request.body.isEmpty else { return .apns(400, "PayloadEmpty") }
         let parser = JSONParser(depthMaximum: 8, bytesMaximum: Self.payloadBytesMaximum)
         guard let object = try? parser.parse(request.body).object else {
-            return ChannelAnswer(400, reason: "BadRequestPayload")
+            return .apns(400, "BadRequestPayload")
         }
-        guard let type = object["push-type"] else { return ChannelAnswer(400, reason: "MissingPushType") }
-        guard type.string == "LiveActivity" else { return ChannelAnswer(400, reason: "InvalidPushType") }
+        guard let type = object["push-type"] else { return .apns(400, "MissingPushType") }
+        guard type.string == "LiveActivity" else { return .apns(400, "InvalidPushType") }
         guard let policy = object["message-storage-policy"]?.int64, policy == 0 || policy == 1 else {
-            return ChannelAnswer(400, reason: "BadRequestPayload")
+            return .apns(400, "BadRequestPayload")
         }
         guard let channel = store.create(app: app, policy: Int(policy)) else {
-            return ChannelAnswer(400, reason: "CannotCreateChannelConfig")
+            return .apns(400, "CannotCreateChannelConfig")
         }
-        return ChannelAnswer(201, channel: channel)
+        var answer = ServiceAnswer(status: 201)
+        answer.headers = [AnswerHeader("apns-channel-id", channel)]
+        return answer
     }
 
-    private func existing(_ request: Request, app: String) -> ChannelAnswer {
-        guard let channel = request.channel else { return ChannelAnswer(400, reason: "MissingChannelId") }
+    private func existing(_ request: Request, app: String) -> ServiceAnswer {
+        guard let channel = request.channel else { return .apns(400, "MissingChannelId") }
         guard let policy = store.policy(app: app, channel: channel) else {
-            return ChannelAnswer(400, reason: "ChannelNotRegistered")
+            return .apns(400, "ChannelNotRegistered")
         }
         if request.method == "DELETE" {
             return store.remove(app: app, channel: channel)
-                ? ChannelAnswer(204) : ChannelAnswer(400, reason: "ChannelNotRegistered")
+                ? ServiceAnswer(status: 204) : .apns(400, "ChannelNotRegistered")
         }
-        return ChannelAnswer(200, body: #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#)
+        let body = #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#
+        return ServiceAnswer(body: Array(body.utf8))
     }
 
-    private func broadcast(_ request: Request, app: String) -> ChannelAnswer {
-        guard request.method == "POST" else { return ChannelAnswer(405, reason: "MethodNotAllowed") }
-        if isForbidden(app) { return ChannelAnswer(400, reason: "TopicDisallowed") }
-        guard let channel = request.channel else { return ChannelAnswer(400, reason: "MissingChannelId") }
+    private func broadcast(_ request: Request, app: String) -> ServiceAnswer {
+        guard request.method == "POST" else { return .apns(405, "MethodNotAllowed") }
+        if isForbidden(app) { return .apns(400, "TopicDisallowed") }
+        guard let channel = request.channel else { return .apns(400, "MissingChannelId") }
         guard let policy = store.policy(app: app, channel: channel) else {
-            return ChannelAnswer(400, reason: "ChannelNotRegistered")
+            return .apns(400, "ChannelNotRegistered")
         }
-        guard let type = request.pushType else { return ChannelAnswer(400, reason: "MissingPushType") }
-        guard type == "liveactivity" else { return ChannelAnswer(400, reason: "InvalidPushType") }
+        guard let type = request.pushType else { return .apns(400, "MissingPushType") }
+        guard type == "liveactivity" else { return .apns(400, "InvalidPushType") }
         guard request.priority.map({ ["5", "10"].contains($0) }) ?? true else {
-            return ChannelAnswer(400, reason: "BadPriority")
+            return .apns(400, "BadPriority")
         }
         guard let expiration = request.expiration.map({ Int64($0) }) ?? 0, policy == 1 || expiration == 0 else {
-            return ChannelAnswer(400, reason: "BadExpirationDate")
+            return .apns(400, "BadExpirationDate")
         }
-        guard !request.body.isEmpty else { return ChannelAnswer(400, reason: "PayloadEmpty") }
+        guard !request.body.isEmpty else { return .apns(400, "PayloadEmpty") }
         guard request.body.count <= Self.payloadBytesMaximum else {
-            return ChannelAnswer(413, reason: "PayloadTooLarge")
+            return .apns(413, "PayloadTooLarge")
         }
-        return ChannelAnswer(200)
+        return ServiceAnswer()
     }
-}
-
-/// The answer to a request about channels.
-struct ChannelAnswer: Hashable {
-    var status: Int
-    var channel: String?
-    var body: [UInt8] = []
-
-    init(_ status: Int, channel: String? = nil, body: String = "") {
-        self.status = status
-        self.channel = channel
-        self.body = Array(body.utf8)
-    }
-
-    init(_ status: Int, reason: String) { self.init(status, body: #"{"reason":"\#(reason)"}"#) }
 }
 
 /// The broadcast channels that exist, by app.

@@ -8,11 +8,11 @@ public import PushServiceSimulator
 /// Several lines of the same digits are steps, one after the other, counted for each device token separately; after the
 /// last step, pushes are accepted.
 public final class AnswerScript: Sendable {
-    private let steps: [ScriptStep]
+    private let steps: [TokenStep]
     private let table: PrefixSteps
 
     /// Every answer that the script can give.
-    let answers: [ScriptedAnswer]
+    let answers: [ServiceAnswer]
 
     /// A script that accepts all.
     public static let empty = AnswerScript([])
@@ -41,51 +41,21 @@ public final class AnswerScript: Sendable {
     ///
     /// - Parameter digits: the hexadecimal digits of the token, of either case.
     /// - Returns: the step, or nil if the script has none, or none left, for the token.
-    func nextStep(forTokenDigits digits: UnsafeBufferPointer<UInt8>) -> ScriptStep? {
+    func nextStep(forTokenDigits digits: UnsafeBufferPointer<UInt8>) -> TokenStep? {
         guard !table.isEmpty else { return nil }
-        let digits = ArraySlice(digits.map { (65...70).contains($0) ? $0 | 0x20 : $0 })
+        let digits = ArraySlice(digits.map(\.lowercasedDigit))
         return table.next(for: digits).map { steps[$0] }
     }
 }
 
 /// One step of the script for a device token.
-struct ScriptStep: Sendable, Equatable {
+struct TokenStep: Sendable, Equatable {
     /// The kind of the tokens, which are refused with the topic of another kind; nil for any kind.
     var kind: TokenKind?
     /// The answer; nil for none at all.
-    var answer: ScriptedAnswer?
+    var answer: ServiceAnswer?
     /// For how many requests the step lasts; nil means for all that follow.
     var times: Int?
     /// How much later than usual the answer comes, in milliseconds.
     var delayMilliseconds: Int
-}
-
-/// The simulator's answer to one request.
-struct ScriptedAnswer: Hashable, Sendable {
-    /// The HTTP status.
-    let status: Int
-    /// The value of `reason`, or nil if the push is accepted.
-    let reason: String?
-    /// The value of `timestamp`: since when the device token is dead, in milliseconds since 1970.
-    let timestampMilliseconds: Int64?
-
-    init(status: Int, reason: String?, timestampMilliseconds: Int64? = nil) {
-        self.status = status
-        self.reason = reason
-        self.timestampMilliseconds = timestampMilliseconds
-    }
-
-    init(_ rejection: Rejection, timestampMilliseconds: Int64? = nil) {
-        self.init(
-            status: rejection.status, reason: rejection.rawValue, timestampMilliseconds: timestampMilliseconds)
-    }
-
-    static let accepted = ScriptedAnswer(status: 200, reason: nil)
-
-    /// The body as APNs writes it; empty for an accepted push.
-    var body: [UInt8] {
-        guard let reason else { return [] }
-        guard let timestampMilliseconds else { return Array("{\"reason\":\"\(reason)\"}".utf8) }
-        return Array("{\"reason\":\"\(reason)\",\"timestamp\":\(timestampMilliseconds)}".utf8)
-    }
 }

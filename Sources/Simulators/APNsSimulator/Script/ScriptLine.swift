@@ -7,19 +7,9 @@ struct ScriptLine {
     /// The lowercase hexadecimal digits with which the tokens begin.
     let tokenDigits: [UInt8]
     /// The step for requests with these tokens.
-    let step: ScriptStep
+    let step: TokenStep
 
-    private struct Fields {
-        var token: String?
-        var kind: String?
-        var answer: String?
-        var status: Int64?
-        var reason: String?
-        var sinceMilliseconds: Int64?
-        var times: Int64?
-        var delayMilliseconds: Int64 = 0
-        var unknownName: String?
-    }
+    private typealias Fields = (texts: [String: String], numbers: [String: Int64], unknownName: String?)
 
     /// Reads a line.
     ///
@@ -27,97 +17,76 @@ struct ScriptLine {
     init(parsing line: [UInt8], nowMilliseconds: Int64) throws(SimulatorError) {
         let fields = try Self.readFields(line)
         if let name = fields.unknownName {
-            throw Self.invalid(
+            throw .scriptInvalid(
                 "\"\(name)\" is unknown; a line has token, kind, answer, times, delay, since, status and reason")
         }
-        guard let token = fields.token else { throw Self.invalid("it has no \"token\", the digits of a device token") }
+        guard let token = fields.texts["token"] else {
+            throw .scriptInvalid("it has no \"token\", the digits of a device token")
+        }
         guard token.utf8.count <= 2 * DeviceToken.bytesMaximum,
             token.utf8.allSatisfy({ HexadecimalDigits.value(of: $0) != nil })
         else {
-            throw Self.invalid("\"token\" has to be hexadecimal digits, at most \(2 * DeviceToken.bytesMaximum)")
+            throw .scriptInvalid("\"token\" has to be hexadecimal digits, at most \(2 * DeviceToken.bytesMaximum)")
         }
-        tokenDigits = token.utf8.map { (65...70).contains($0) ? $0 | 0x20 : $0 }
-        if let times = fields.times, times < 1 { throw Self.invalid("\"times\" has to be at least 1") }
-        guard (0...86_400_000).contains(fields.delayMilliseconds) else {
-            throw Self.invalid("\"delay\" has to be 0 to 86400000 milliseconds")
+        tokenDigits = token.utf8.map(\.lowercasedDigit)
+        let times = fields.numbers["times"]
+        if let times, times < 1 { throw .scriptInvalid("\"times\" has to be at least 1") }
+        let delayMilliseconds = fields.numbers["delay"] ?? 0
+        guard (0...86_400_000).contains(delayMilliseconds) else {
+            throw .scriptInvalid("\"delay\" has to be 0 to 86400000 milliseconds")
         }
-        step = ScriptStep(
-            kind: try fields.kind.map { name throws(SimulatorError) in try Self.kind(named: name) },
-            answer: try Self.answer(fields, nowMilliseconds: nowMilliseconds), times: fields.times.map { Int($0) },
-            delayMilliseconds: Int(fields.delayMilliseconds))
+        step = TokenStep(
+            kind: try fields.texts["kind"].map { name throws(SimulatorError) in try Self.kind(named: name) },
+            answer: try Self.answer(fields, nowMilliseconds: nowMilliseconds), times: times.map { Int($0) },
+            delayMilliseconds: Int(delayMilliseconds))
     }
 
     private static func kind(named name: String) throws(SimulatorError) -> TokenKind {
         guard let kind = TokenKind(rawValue: name) else {
             let kinds = TokenKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw invalid("\"kind\" cannot be \"\(name)\"; it is one of \(kinds)")
+            throw .scriptInvalid("\"kind\" cannot be \"\(name)\"; it is one of \(kinds)")
         }
         return kind
     }
 
-    private static func answer(_ fields: Fields, nowMilliseconds: Int64) throws(SimulatorError) -> ScriptedAnswer? {
-        let since = fields.sinceMilliseconds ?? nowMilliseconds
-        switch fields.answer {
+    private static func answer(_ fields: Fields, nowMilliseconds: Int64) throws(SimulatorError) -> ServiceAnswer? {
+        let since = fields.numbers["since"] ?? nowMilliseconds
+        switch fields.texts["answer"] {
         case "accept", "delay": return .accepted
         case "silent": return nil
-        case "unregistered": return ScriptedAnswer(.unregistered, timestampMilliseconds: since)
-        case "expired-token": return ScriptedAnswer(.expiredToken, timestampMilliseconds: since)
-        case "throttle": return ScriptedAnswer(.tooManyRequests)
-        case "bad-device-token": return ScriptedAnswer(.badDeviceToken)
-        case "not-for-topic": return ScriptedAnswer(.deviceTokenNotForTopic)
+        case "unregistered": return .apns(.unregistered, timestampMilliseconds: since)
+        case "expired-token": return .apns(.expiredToken, timestampMilliseconds: since)
+        case "throttle": return .apns(.tooManyRequests)
+        case "bad-device-token": return .apns(.badDeviceToken)
+        case "not-for-topic": return .apns(.deviceTokenNotForTopic)
         case "status": return try statusAnswer(fields)
         case .some(let other):
-            throw invalid(
+            throw .scriptInvalid(
                 """
                 "answer" cannot be "\(other)"; it is one of accept, delay, silent, unregistered, expired-token, \
                 throttle, bad-device-token, not-for-topic, status
                 """)
-        case .none: throw invalid("it has no \"answer\"")
+        case .none: throw .scriptInvalid("it has no \"answer\"")
         }
     }
 
-    private static func statusAnswer(_ fields: Fields) throws(SimulatorError) -> ScriptedAnswer {
-        guard let status = fields.status, (200...599).contains(status) else {
-            throw invalid("\"answer\":\"status\" needs \"status\", a number from 200 to 599")
+    private static func statusAnswer(_ fields: Fields) throws(SimulatorError) -> ServiceAnswer {
+        guard let status = fields.numbers["status"], (200...599).contains(status) else {
+            throw .scriptInvalid("\"answer\":\"status\" needs \"status\", a number from 200 to 599")
         }
         if status == 200 { return .accepted }
-        guard let reason = fields.reason else {
-            throw invalid("\"answer\":\"status\" needs \"reason\", for example InternalServerError")
+        guard let reason = fields.texts["reason"] else {
+            throw .scriptInvalid("\"answer\":\"status\" needs \"reason\", for example InternalServerError")
         }
-        return ScriptedAnswer(
-            status: Int(status), reason: reason, timestampMilliseconds: status == 410 ? fields.sinceMilliseconds : nil)
+        return .apns(Int(status), reason, timestampMilliseconds: status == 410 ? fields.numbers["since"] : nil)
     }
 
     private static func readFields(_ line: [UInt8]) throws(SimulatorError) -> Fields {
         do {
-            return try line.withUnsafeBufferPointer { bytes throws(JSONReader.Malformed) in try readFields(bytes) }
+            return try JSONReader.members(
+                of: line, texts: ["token", "kind", "answer", "reason"], numbers: ["status", "since", "times", "delay"])
         } catch {
-            throw invalid("it has to be one JSON object with strings and whole numbers")
+            throw .scriptInvalid("it has to be one JSON object with strings and whole numbers")
         }
     }
-
-    private static func readFields(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReader.Malformed) -> Fields {
-        var reader = try JSONReader(bytes)
-        var fields = Fields()
-        try reader.enterObject()
-        while let key = try reader.nextKey() {
-            switch String(decoding: key, as: UTF8.self) {
-            case "token": fields.token = try reader.readPlainString()
-            case "kind": fields.kind = try reader.readPlainString()
-            case "answer": fields.answer = try reader.readPlainString()
-            case "reason": fields.reason = try reader.readPlainString()
-            case "status": fields.status = try reader.readInteger()
-            case "since": fields.sinceMilliseconds = try reader.readInteger()
-            case "times": fields.times = try reader.readInteger()
-            case "delay": fields.delayMilliseconds = try reader.readInteger()
-            case let name:
-                fields.unknownName = name
-                try reader.skipValue()
-            }
-        }
-        try reader.readEnd()
-        return fields
-    }
-
-    private static func invalid(_ message: String) -> SimulatorError { SimulatorError(.scriptInvalid, message) }
 }

@@ -4,15 +4,16 @@ import Notifications
 import PushServiceSimulator
 
 /// APNs on one loop: what it knows of keys, rules and channels, its answers and its books.
-final class APNsService: SimulatedService {
+final class APNsService: LoggingService {
     let server: SimulatorServer
     let configuration: SimulatorConfiguration
-    let ledger: AnswerLog
+    let log: AnswerLog<RecordedPush, APNsCounts>
     let catalog: AnswerCatalog
     let rules: RequestRules
     let channelRules: ChannelRules
     var verifier: ProviderTokenVerifier
 
+    private let identifiers: AcceptedIdentifiers
     private var random = SystemRandomNumberGenerator()
     private var headers = HeaderBlock()
 
@@ -23,15 +24,11 @@ final class APNsService: SimulatedService {
         rules = RequestRules(bundleIdentifiers: parts.configuration.bundleIDs)
         verifier = ProviderTokenVerifier(keys: parts.keys)
         catalog = AnswerCatalog(script: parts.configuration.script)
-        ledger = AnswerLog(
-            configuration: parts.configuration.serving, answerCount: catalog.answers.count, records: server.records,
-            identifiers: parts.identifiers, progress: server.progress)
+        log = AnswerLog(server)
+        identifiers = parts.identifiers
     }
 
     func makeHandler() -> any RequestHandler { PushHandler(service: self) }
-
-    /// The numbers of this loop.
-    func summary() -> SimulatorSummary { ledger.summary(catalog: catalog, serving: server.servingCounts) }
 
     /// Gives an answer of the catalog.
     ///
@@ -43,14 +40,42 @@ final class APNsService: SimulatedService {
                 headers.removeAll()
                 headers.add(":status", value: prepared.status)
                 headers.add("apns-id", value: identifier, indexing: .neverAdd)
-                if !prepared.body.isEmpty { headers.add("content-type", value: "application/json") }
-                guard connection.respond(to: request, headers, body: prepared.body) else { return false }
-                ledger.answered(
-                    prepared, index: index, request: request, fields: fields, identifierText: identifier)
+                let answer = prepared.answer
+                if !answer.body.isEmpty { headers.add("content-type", value: "application/json") }
+                guard connection.respond(to: request, headers, body: answer.body) else { return false }
+                answered(answer, index, request, fields, identifier)
                 return true
             }
         }
         return isGiven ? prepared : nil
+    }
+
+    private func answered(
+        _ answer: ServiceAnswer, _ index: Int, _ request: RequestState, _ fields: RequestFields,
+        _ identifierText: UnsafeBufferPointer<UInt8>
+    ) {
+        log.count(status: answer.status, reason: answer.reason)
+        var isDuplicate = false
+        if index == AnswerCatalog.accepted, !server.configuration.isTrusting, let identifier = fields.identifier {
+            isDuplicate = !identifiers.insert(UInt128(identifier.high) << 64 | UInt128(identifier.low))
+            if isDuplicate { log.noted.duplicates += 1 }
+        }
+        record(answer, isDuplicate: isDuplicate, request, fields, identifierText)
+        server.progress.requestAnswered()
+    }
+
+    /// Records an answer; that of a fault is counted as a fault alone.
+    func record(
+        _ answer: ServiceAnswer, isDuplicate: Bool = false, _ request: RequestState, _ fields: RequestFields,
+        _ identifierText: UnsafeBufferPointer<UInt8>
+    ) {
+        guard log.takesRecords else { return }
+        let facts = AnswerFacts(
+            timeMilliseconds: server.nowMilliseconds, identifierText: identifierText, answer: answer,
+            isDuplicate: isDuplicate, isPayloadChecked: request.isPayloadChecked)
+        log.add(RecordedPush(facts, fields: fields, payload: request.payload)) { bytes in
+            RecordLine.append(facts, fields: fields, payload: request.payload, to: &bytes)
+        }
     }
 
     /// Lends out the request's own `apns-id`, or a new one if it has none that could be used.

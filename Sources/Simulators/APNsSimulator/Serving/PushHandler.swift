@@ -9,7 +9,7 @@ final class PushHandler: RequestHandler {
     init(service: APNsService) { self.service = service }
 
     /// As if the connection had seen an expired token once, and would not forget it.
-    var wedgedAnswer: FaultyAnswer { FaultyAnswer(ScriptedAnswer(.expiredProviderToken)) }
+    var wedgedAnswer: ServiceAnswer { .apns(.expiredProviderToken) }
 
     func requestCompleted(_ request: RequestState, on connection: SimulatorConnection) {
         let server = service.server
@@ -35,27 +35,23 @@ final class PushHandler: RequestHandler {
         service.server.refused(request, on: connection, token: { Self.token(of: request) })
     }
 
-    func record(_ answer: FaultyAnswer, to request: RequestState) {
+    func record(_ answer: ServiceAnswer, to request: RequestState) {
         request.withFields { fields in
-            service.withIdentifierText(for: fields) { identifier in
-                service.ledger.answeredFaultily(
-                    ScriptedAnswer(status: answer.status, reason: answer.reason), request: request, fields: fields,
-                    identifierText: identifier)
-            }
+            service.withIdentifierText(for: fields) { service.record(answer, request, fields, $0) }
         }
     }
 
     /// The device token by which faults choose a request, in lowercase digits.
     private static func token(of request: RequestState) -> [UInt8] {
         request.withFields { fields in
-            fields.deviceTokenDigits.map { $0.map { (65...70).contains($0) ? $0 | 0x20 : $0 } } ?? []
+            fields.deviceTokenDigits.map { $0.map(\.lowercasedDigit) } ?? []
         }
     }
 
     /// Why the request is refused; if it is not, what the script says about its token.
     private func judge(
         _ request: RequestState, on connection: SimulatorConnection
-    ) -> (Rejection?, ScriptStep?) {
+    ) -> (Rejection?, TokenStep?) {
         request.withFields { fields in
             let rejection = service.rules.rejection(
                 fields: fields, payload: request.payload, length: request.payloadLength
@@ -76,7 +72,7 @@ final class PushHandler: RequestHandler {
         guard let authorization = fields[.authorization],
             let text = ProviderToken.text(inAuthorization: authorization)
         else { return .missingProviderToken }
-        let nowSeconds = service.server.configuration.wallClockMilliseconds() / 1_000
+        let nowSeconds = service.server.nowMilliseconds / 1_000
         if tokens.isCurrent(text) { return tokens.rejectionOfCurrent(nowSeconds: nowSeconds) }
         guard let token = service.verifier.genuineToken(inAuthorization: text) else { return .invalidProviderToken }
         if let rejection = tokens.admit(token, authorization: text, nowSeconds: nowSeconds) { return rejection }
@@ -88,11 +84,9 @@ final class PushHandler: RequestHandler {
     ///
     /// - Returns: false if it is about something else.
     private func answerAboutChannels(_ request: RequestState, on connection: SimulatorConnection) -> Bool {
-        let answer: ChannelAnswer? = request.withFields { fields in
+        let answer: ServiceAnswer? = request.withFields { fields in
             guard let path = fields[.path], ChannelRules.isAboutChannels(path) else { return nil }
-            if let rejection = authenticate(fields, on: connection) {
-                return ChannelAnswer(rejection.status, reason: rejection.rawValue)
-            }
+            if let rejection = authenticate(fields, on: connection) { return .apns(rejection) }
             func text(_ field: RequestField) -> String? { fields[field].map { String(decoding: $0, as: UTF8.self) } }
             return service.channelRules.answer(
                 ChannelRules.Request(
@@ -103,7 +97,7 @@ final class PushHandler: RequestHandler {
         guard let answer else { return false }
         var headers = HeaderBlock()
         headers.add(":status", value: String(answer.status))
-        if let channel = answer.channel { headers.add("apns-channel-id", value: channel, indexing: .neverAdd) }
+        for header in answer.headers { headers.add(header.name, value: header.value, indexing: .neverAdd) }
         _ = connection.respond(to: request, headers, body: answer.body)
         return true
     }

@@ -68,7 +68,7 @@ struct Assertion {
             issuedAtSeconds <= nowSeconds + Self.clockSkewSecondsMaximum,
             expiresAtSeconds > nowSeconds - Self.clockSkewSecondsMaximum
         else { return .badTime }
-        guard !scopes.isEmpty, scopes.allSatisfy(AccessToken.isScope) else { return .invalidScope }
+        guard !scopes.isEmpty, scopes.allSatisfy(FCMGrant.isScope) else { return .invalidScope }
         return nil
     }
 }

@@ -1,5 +1,5 @@
 import Crypto
-import Essentials
+import PushServiceSimulator
 
 /// Google's token endpoint: exchanges assertions of service accounts for access tokens.
 struct TokenEndpoint: Sendable {
@@ -16,7 +16,7 @@ struct TokenEndpoint: Sendable {
 
     /// The accounts by their addresses.
     let accounts: [String: Account]
-    let tokens: AccessTokens
+    let tokens: AccessTokens<FCMGrant>
     let lifeSeconds: Int
     /// Whether every request gets a token unseen.
     let isTrusting: Bool
@@ -28,41 +28,39 @@ struct TokenEndpoint: Sendable {
     ///   - body: the form.
     ///   - nowMilliseconds: the time, in milliseconds since 1970.
     /// - Returns: a token, or why there is none.
-    func answer(contentType: String?, body: [UInt8], nowMilliseconds: Int64) -> FCMAnswer {
+    func answer(contentType: String?, body: [UInt8], nowMilliseconds: Int64) -> ServiceAnswer {
         guard !isTrusting else { return issued(account: "", scopes: [], nowMilliseconds) }
-        switch grant(contentType: contentType, body: body, nowSeconds: nowMilliseconds / 1_000) {
-        case .failure(let refusal):
-            tokens.refused()
-            return refusal.answer()
-        case .success(let assertion):
+        do throws(TokenRefusal) {
+            let assertion = try grant(contentType: contentType, body: body, nowSeconds: nowMilliseconds / 1_000)
             return issued(account: assertion.issuer, scopes: assertion.scopes, nowMilliseconds)
+        } catch {
+            tokens.refused()
+            return error.answer()
         }
     }
 
-    private func issued(account: String, scopes: [String], _ nowMilliseconds: Int64) -> FCMAnswer {
+    private func issued(account: String, scopes: [String], _ nowMilliseconds: Int64) -> ServiceAnswer {
         let text = tokens.issue(
-            account: account, scopes: scopes, nowMilliseconds: nowMilliseconds, lifeSeconds: lifeSeconds)
+            FCMGrant(account: account, scopes: scopes), to: account, prefix: "ya29.c.",
+            nowMilliseconds: nowMilliseconds, lifeSeconds: lifeSeconds)
         let body = #"{"access_token":"\#(text)","expires_in":\#(lifeSeconds),"token_type":"Bearer"}"#
-        return FCMAnswer(status: 200, reason: nil, body: Array(body.utf8), type: .json)
+        return .json(status: 200, reason: nil, Array(body.utf8))
     }
 
-    private enum Grant {
-        case success(Assertion)
-        case failure(TokenRefusal)
-    }
-
-    private func grant(contentType: String?, body: [UInt8], nowSeconds: Int64) -> Grant {
+    private func grant(
+        contentType: String?, body: [UInt8], nowSeconds: Int64
+    ) throws(TokenRefusal) -> Assertion {
         let type = contentType?.split(separator: ";").first.map { $0.lowercased() } ?? ""
         guard type == "application/x-www-form-urlencoded", let form = FormFields(body) else {
-            return .failure(.invalidRequest)
+            throw .invalidRequest
         }
-        guard form["grant_type"] == Self.grantType else { return .failure(.unsupportedGrantType) }
-        guard let text = form["assertion"] else { return .failure(.invalidRequest) }
-        guard let assertion = Assertion(text) else { return .failure(.malformed) }
-        guard let account = accounts[assertion.issuer] else { return .failure(.accountNotFound) }
-        guard isSigned(assertion, by: account) else { return .failure(.badSignature) }
-        if let refusal = assertion.refusal(nowSeconds: nowSeconds) { return .failure(refusal) }
-        return .success(assertion)
+        guard form["grant_type"] == Self.grantType else { throw .unsupportedGrantType }
+        guard let text = form["assertion"] else { throw .invalidRequest }
+        guard let assertion = Assertion(text) else { throw .malformed }
+        guard let account = accounts[assertion.issuer] else { throw .accountNotFound }
+        guard isSigned(assertion, by: account) else { throw .badSignature }
+        if let refusal = assertion.refusal(nowSeconds: nowSeconds) { throw refusal }
+        return assertion
     }
 
     private func isSigned(_ assertion: Assertion, by account: Account) -> Bool {

@@ -1,9 +1,11 @@
+import PushServiceSimulator
+
 /// Why Google's token endpoint refuses an access token: the answers that were seen, each with its name.
 ///
 /// Sources: Google, "Using OAuth 2.0 for server to server applications" and the issues MihaelIsaev/FCM 19,
 /// google-cloud-python 10004 and gsheets 96 for the texts of `invalid_grant`; google-auth-library-python for
 /// `internal_failure`. The other texts are from memory of such answers.
-public enum TokenRefusal: String, CaseIterable, Sendable {
+public enum TokenRefusal: String, CaseIterable, Error, Sendable {
     /// The clocks differ, or the assertion lives for more than an hour.
     case badTime = "invalid_jwt_time"
     /// The key was revoked, or is another's.
@@ -58,12 +60,9 @@ public enum TokenRefusal: String, CaseIterable, Sendable {
     }
 
     /// The answer, with another status than the usual one for a fault.
-    func answer(status: Int? = nil) -> FCMAnswer {
+    func answer(status: Int? = nil) -> ServiceAnswer {
         let (usual, error, description) = answer
-        let body = JSONNode.object([
-            JSONMember(name: "error", value: .string(error)),
-            JSONMember(name: "error_description", value: .string(description)),
-        ]).body
-        return FCMAnswer(status: status ?? usual, reason: rawValue, body: body, type: .json)
+        let body = JSONNode(["error": error, "error_description": description]).body
+        return .json(status: status ?? usual, reason: rawValue, body)
     }
 }

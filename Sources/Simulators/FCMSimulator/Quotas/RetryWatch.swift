@@ -3,17 +3,12 @@
 /// Source: Google, "Best practices when sending FCM messages at scale": after 429 as long as the answer says, or a
 /// minute; after 5xx as long as the answer says, and at least ten seconds.
 struct RetryWatch {
-    private enum Cause {
-        case serverError
-        case throttling
-    }
-
     private static let serverErrorSeconds: Int64 = 10
     private static let throttlingSeconds: Int64 = 60
     /// How many messages are watched at once; the watch over further ones begins anew.
     private static let messagesMaximum = 1_000_000
 
-    private var notBefore: [UInt128: (milliseconds: Int64, cause: Cause)] = [:]
+    private var notBefore: [UInt128: (milliseconds: Int64, isThrottling: Bool)] = [:]
 
     /// Messages that came back within ten seconds of 5xx, or sooner than its `retry-after` said.
     private(set) var earlyAfterServerError = 0
@@ -25,11 +20,10 @@ struct RetryWatch {
 
     /// Notes that a message has come.
     mutating func came(_ identity: UInt128, nowMilliseconds now: Int64) {
-        guard let (milliseconds, cause) = notBefore.removeValue(forKey: identity), now < milliseconds else { return }
-        switch cause {
-        case .serverError: earlyAfterServerError += 1
-        case .throttling: earlyAfterThrottling += 1
+        guard let (milliseconds, isThrottling) = notBefore.removeValue(forKey: identity), now < milliseconds else {
+            return
         }
+        if isThrottling { earlyAfterThrottling += 1 } else { earlyAfterServerError += 1 }
     }
 
     /// Notes the answer to a message.
@@ -40,16 +34,12 @@ struct RetryWatch {
     ///   - retryAfter: the header, in seconds; a date is not understood.
     ///   - now: the time, in milliseconds since 1970.
     mutating func answered(_ identity: UInt128, status: Int, retryAfter: String?, nowMilliseconds now: Int64) {
-        let cause: Cause
-        let usual: Int64
-        switch status {
-        case 429: (cause, usual) = (.throttling, Self.throttlingSeconds)
-        case 500...: (cause, usual) = (.serverError, Self.serverErrorSeconds)
-        default: return
-        }
+        guard status == 429 || status >= 500 else { return }
+        let isThrottling = status == 429
+        let usual = isThrottling ? Self.throttlingSeconds : Self.serverErrorSeconds
         if notBefore.count >= Self.messagesMaximum { notBefore.removeAll(keepingCapacity: true) }
         var seconds = retryAfter.flatMap { Int64($0) }.map { min(max(0, $0), 86_400) } ?? usual
-        if cause == .serverError { seconds = max(seconds, usual) }
-        notBefore[identity] = (now + seconds * 1_000, cause)
+        if !isThrottling { seconds = max(seconds, usual) }
+        notBefore[identity] = (now + seconds * 1_000, isThrottling)
     }
 }

@@ -1,7 +1,7 @@
-import PushServiceSimulator
+public import PushServiceSimulator
 
 /// One message that a simulator of FCM answered.
-public struct RecordedMessage: Sendable, Equatable {
+public struct RecordedMessage: AnswerRecord, Equatable {
     /// When it was answered, in milliseconds since 1970.
     public var timeMilliseconds: Int64
     /// The target; nil if the request had none, or could not be read.
@@ -72,14 +72,10 @@ enum MessageLine {
     ///
     /// - Parameters:
     ///   - facts: the message and the answer.
-    ///   - timeMicroseconds: the time by the system's clock, in microseconds since 1970.
     ///   - payload: the body, which goes into the line as the JSON that it is; null if it is none.
     ///   - bytes: where the line goes, its line feed included.
-    static func append(_ facts: MessageFacts, timeMicroseconds: Int64, payload: [UInt8]?, to bytes: inout [UInt8]) {
-        bytes.append(text: "{\"time_ms\":")
-        bytes.append(integer: facts.timeMilliseconds)
-        bytes.append(text: ",\"time_us\":")
-        bytes.append(integer: timeMicroseconds)
+    static func append(_ facts: MessageFacts, payload: [UInt8], to bytes: inout [UInt8]) {
+        bytes.beginLine(timeMilliseconds: facts.timeMilliseconds)
         append(",\"kind\":", facts.message?.target?.kind.rawValue, to: &bytes)
         append(",\"token\":", facts.message?.target?.value ?? "", to: &bytes)
         append(",\"name\":", facts.name, to: &bytes)
@@ -91,15 +87,9 @@ enum MessageLine {
         bytes.append(text: ",\"status\":")
         bytes.append(integer: Int64(facts.status))
         append(",\"reason\":", facts.reason, to: &bytes)
-        bytes.append(text: facts.isDuplicate ? ",\"duplicate\":true" : ",\"duplicate\":false")
-        bytes.append(text: facts.isDelayed ? ",\"delayed\":true" : ",\"delayed\":false")
-        bytes.append(text: ",\"payload\":")
-        if let payload {
-            bytes.append(payload: payload)
-        } else {
-            bytes.append(text: "null")
-        }
-        bytes.append(text: "}\n")
+        bytes.endLine(
+            [",\"duplicate\":": facts.isDuplicate, ",\"delayed\":": facts.isDelayed],
+            payload: facts.message == nil ? nil : payload)
     }
 
     /// Texts of requests are UTF-8, and go into the line as such.

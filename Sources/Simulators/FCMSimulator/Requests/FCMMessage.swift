@@ -57,9 +57,6 @@ struct FCMMessage {
     /// The data that an Android device gets: its own come first.
     var data: [JSONMember] { (android?["data"] ?? node["data"])?.members ?? [] }
 
-    /// The texts that a device shows, as far as they are for all platforms.
-    var notification: [JSONMember] { node["notification"]?.members ?? [] }
-
     /// The key by which a later message takes its place; nil if there is none.
     var collapseKey: String? { android?["collapse_key"]?.text }
 

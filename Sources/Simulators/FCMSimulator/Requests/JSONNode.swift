@@ -13,15 +13,11 @@ indirect enum JSONNode: Equatable {
 
     /// Reads a value; nil if the bytes are not UTF-8, JSON (RFC 8259), and nothing else.
     static func parse(_ bytes: [UInt8]) -> JSONNode? {
-        bytes.withUnsafeBufferPointer { buffer in
-            do {
-                var reader = try JSONReader(buffer)
-                let node = try read(&reader, depth: 0)
-                try reader.readEnd()
-                return node
-            } catch {
-                return nil
-            }
+        bytes.withUnsafeBufferPointer { bytes in
+            guard var reader = try? JSONReader(bytes), let node = try? read(&reader, depth: 0),
+                (try? reader.readEnd()) != nil
+            else { return nil }
+            return node
         }
     }
 
@@ -32,8 +28,8 @@ indirect enum JSONNode: Equatable {
         case UInt8(ascii: "{"):
             var members: [JSONMember] = []
             try reader.enterObject()
-            while let key = try reader.nextName() {
-                members.append(JSONMember(name: key, value: try read(&reader, depth: depth + 1)))
+            while let name = try reader.nextName() {
+                members.append(JSONMember(name: name, value: try read(&reader, depth: depth + 1)))
             }
             return .object(members)
         case UInt8(ascii: "["):
@@ -55,28 +51,16 @@ indirect enum JSONNode: Equatable {
     }
 
     /// The first member of that name; nil if this is no object or has none.
-    subscript(name: String) -> JSONNode? {
-        guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
-    }
+    subscript(name: String) -> JSONNode? { members.first { $0.name == name }?.value }
 
     /// The text of a string.
-    var text: String? {
-        guard case .string(let text) = self else { return nil }
-        return text
-    }
+    var text: String? { if case .string(let text) = self { text } else { nil } }
 
     /// A whole number.
-    var integer: Int64? {
-        guard case .number(let digits) = self else { return nil }
-        return Int64(digits)
-    }
+    var integer: Int64? { if case .number(let digits) = self { Int64(digits) } else { nil } }
 
     /// The members of an object; none of anything else.
-    var members: [JSONMember] {
-        guard case .object(let members) = self else { return [] }
-        return members
-    }
+    var members: [JSONMember] { if case .object(let members) = self { members } else { [] } }
 }
 
 /// A name and a value in an object.
@@ -85,15 +69,25 @@ struct JSONMember: Equatable {
     let value: JSONNode
 }
 
+extension JSONNode: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    init(stringLiteral text: String) { self = .string(text) }
+
+    init(arrayLiteral elements: JSONNode...) { self = .array(elements) }
+
+    init(dictionaryLiteral members: (String, JSONNode)...) {
+        self = .object(members.map { JSONMember(name: $0, value: $1) })
+    }
+
+    /// An object of texts.
+    init(_ members: KeyValuePairs<String, String>) {
+        self = .object(members.map { JSONMember(name: $0, value: .string($1)) })
+    }
+}
+
 /// Writes values as Google's servers do: two columns a level, and brackets of tags escaped.
 extension JSONNode {
     /// The body of an answer: the value on several lines, with a line feed at the end.
-    var body: [UInt8] {
-        var bytes: [UInt8] = []
-        write(to: &bytes, indentation: 0)
-        bytes.append(0x0A)
-        return bytes
-    }
+    var body: [UInt8] { Array((indented(by: "\n") + "\n").utf8) }
 
     /// The value on one line without spaces, as the messages of errors quote it.
     var compact: String {
@@ -108,31 +102,17 @@ extension JSONNode {
         }
     }
 
-    private func write(to bytes: inout [UInt8], indentation: Int) {
+    /// The value on several lines, each of which begins with a line feed and the columns of its level.
+    private func indented(by start: String) -> String {
+        let inner = start + "  "
         switch self {
         case .array(let elements) where !elements.isEmpty:
-            Self.writeLines(elements, in: ("[", "]"), to: &bytes, indentation) { element, bytes in
-                element.write(to: &bytes, indentation: indentation + 2)
-            }
+            return "[" + inner + elements.map { $0.indented(by: inner) }.joined(separator: "," + inner) + start + "]"
         case .object(let members) where !members.isEmpty:
-            Self.writeLines(members, in: ("{", "}"), to: &bytes, indentation) { member, bytes in
-                bytes += (Self.quoted(member.name) + ": ").utf8
-                member.value.write(to: &bytes, indentation: indentation + 2)
-            }
-        default: bytes += compact.utf8
+            let texts = members.map { Self.quoted($0.name) + ": " + $0.value.indented(by: inner) }
+            return "{" + inner + texts.joined(separator: "," + inner) + start + "}"
+        default: return compact
         }
-    }
-
-    private static func writeLines<Element>(
-        _ elements: [Element], in brackets: (String, String), to bytes: inout [UInt8], _ indentation: Int,
-        write: (Element, inout [UInt8]) -> Void
-    ) {
-        bytes += brackets.0.utf8
-        for (index, element) in elements.enumerated() {
-            bytes += ((index == 0 ? "\n" : ",\n") + String(repeating: " ", count: indentation + 2)).utf8
-            write(element, &bytes)
-        }
-        bytes += ("\n" + String(repeating: " ", count: indentation) + brackets.1).utf8
     }
 
     private static func quoted(_ text: String) -> String {

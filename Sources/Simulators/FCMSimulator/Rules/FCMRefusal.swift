@@ -1,3 +1,5 @@
+import PushServiceSimulator
+
 /// Why FCM or Google's front end refuses a message: the answers that were seen, each with its name.
 ///
 /// Sources: Google, "ErrorCode" and "FCM error codes"; for the others the answers that are quoted in bloomberg/pushiko
@@ -132,20 +134,56 @@ public enum FCMRefusal: String, CaseIterable, Sendable {
     ///   - project: the project, which some answers name.
     ///   - status: another status than the usual one, for a fault.
     /// - Returns: the answer, without `retry-after`.
-    func answer(_ project: FCMProject, status: Int? = nil) -> FCMAnswer {
+    func answer(_ project: FCMProject, status: Int? = nil) -> ServiceAnswer {
         let head = head
         let message = head.message.replacing("{project}", with: project.id)
             .replacing("{number}", with: project.number)
         let status = status ?? head.status
         guard !head.code.isEmpty else {
-            return message.isEmpty
-                ? FCMAnswer(status: status, reason: rawValue, body: [], type: .html)
-                : FCMAnswer(page: message, status: status, reason: rawValue)
+            return .page(message, status: status, reason: rawValue)
         }
         let error = GoogleError(
             status: status, code: head.code, message: message, details: ErrorDetail.all(of: self, project))
-        var answer = FCMAnswer(error, reason: fcmErrorCode ?? rawValue)
+        var answer = ServiceAnswer.json(status: status, reason: fcmErrorCode ?? rawValue, error.body)
         if self == .truncated { answer.body.removeLast(answer.body.count / 2) }
         return answer
+    }
+}
+
+/// The project that a simulator is for.
+struct FCMProject: Sendable {
+    /// Its identifier, which stands in the path.
+    let id: String
+    /// Its number, which may stand there as well.
+    let number: String
+    /// How many messages it may send a minute.
+    let messagesPerMinute: Int
+}
+
+extension ServiceAnswer {
+    /// An answer in JSON.
+    static func json(status: Int, reason: String?, _ body: [UInt8]) -> ServiceAnswer {
+        ServiceAnswer(status: status, reason: reason, body: body, contentType: "application/json; charset=UTF-8")
+    }
+
+    /// A refusal as a page of the front end, without a body if there is no message.
+    static func page(_ message: String, status: Int, reason: String) -> ServiceAnswer {
+        let text = """
+            <!DOCTYPE html>
+            <html lang=en>
+              <meta charset=utf-8>
+              <title>Error \(status)!!1</title>
+              <p><b>\(status).</b> <ins>That’s an error.</ins>
+              <p>\(message)  <ins>That’s all we know.</ins>
+
+            """
+        return ServiceAnswer(
+            status: status, reason: reason, body: message.isEmpty ? [] : Array(text.utf8),
+            contentType: "text/html; charset=UTF-8")
+    }
+
+    /// Acceptance: the message has a name from now on.
+    static func accepted(_ name: String) -> ServiceAnswer {
+        json(status: 200, reason: nil, JSONNode(["name": name]).body)
     }
 }

@@ -40,10 +40,9 @@ struct GoogleError {
 struct ErrorDetail {
     let node: JSONNode
 
-    private init(_ type: String, _ members: KeyValuePairs<String, JSONNode>) {
+    private init(_ type: String, _ members: JSONNode) {
         node = .object(
-            [JSONMember(name: "@type", value: .string("type.googleapis.com/" + type))]
-                + members.map { JSONMember(name: $0.key, value: $0.value) })
+            [JSONMember(name: "@type", value: .string("type.googleapis.com/" + type))] + members.members)
     }
 
     /// FCM's code.
@@ -54,40 +53,26 @@ struct ErrorDetail {
     /// The fields that are wrong; one of the request itself has no path.
     static func badRequest(_ violations: [FieldViolation]) -> ErrorDetail {
         let nodes = violations.map { violation in
-            let description = JSONMember(name: "description", value: .string(violation.description))
-            return JSONNode.object(
+            JSONNode(
                 violation.field.isEmpty
-                    ? [description] : [JSONMember(name: "field", value: .string(violation.field)), description])
+                    ? ["description": violation.description]
+                    : ["field": violation.field, "description": violation.description])
         }
         return ErrorDetail("google.rpc.BadRequest", ["fieldViolations": .array(nodes)])
     }
 
     /// The quota that was exceeded.
     static func quotaFailure(subject: String, _ description: String) -> ErrorDetail {
-        let violation = JSONNode.object([
-            JSONMember(name: "subject", value: .string(subject)),
-            JSONMember(name: "description", value: .string(description)),
-        ])
-        return ErrorDetail("google.rpc.QuotaFailure", ["violations": .array([violation])])
+        ErrorDetail(
+            "google.rpc.QuotaFailure",
+            ["violations": [["subject": .string(subject), "description": .string(description)]]])
     }
 
     /// The reason of the front end.
-    static func errorInfo(_ reason: String, _ metadata: KeyValuePairs<String, String>) -> ErrorDetail {
+    static func errorInfo(_ reason: FCMRefusal, _ metadata: KeyValuePairs<String, String>) -> ErrorDetail {
         ErrorDetail(
             "google.rpc.ErrorInfo",
-            [
-                "reason": .string(reason), "domain": .string("googleapis.com"),
-                "metadata": .object(metadata.map { JSONMember(name: $0.key, value: .string($0.value)) }),
-            ])
-    }
-
-    /// Where people find out more.
-    static func help(_ description: String, _ address: String) -> ErrorDetail {
-        let link = JSONNode.object([
-            JSONMember(name: "description", value: .string(description)),
-            JSONMember(name: "url", value: .string(address)),
-        ])
-        return ErrorDetail("google.rpc.Help", ["links": .array([link])])
+            ["reason": .string(reason.rawValue), "domain": "googleapis.com", "metadata": JSONNode(metadata)])
     }
 
     /// The details of a refusal.
@@ -96,42 +81,34 @@ struct ErrorDetail {
         let service = "fcm.googleapis.com"
         switch refusal {
         case .invalidTokenField:
-            return own + [
-                badRequest([FieldViolation(field: "message.token", description: "Invalid registration token")])
-            ]
+            let violation = FieldViolation(field: "message.token", description: "Invalid registration token")
+            return own + [badRequest([violation])]
         case .deviceQuota: return own + [quotaFailure(subject: "device", "Device message rate exceeded.")]
         case .topicQuota: return own + [quotaFailure(subject: "topic", "Topic message rate exceeded.")]
         case .projectQuota:
             return own + [quotaFailure(subject: "projects/\(project.id)", "Project message rate exceeded.")]
         case .rateLimit:
             let facts = errorInfo(
-                refusal.rawValue,
+                refusal,
                 [
                     "quota_limit_value": String(project.messagesPerMinute), "consumer": "projects/\(project.number)",
                     "quota_metric": "fcm.googleapis.com/send_requests", "quota_unit": "1/min/{project}",
                     "service": service, "quota_location": "global", "quota_limit": "SendsPerMinutePerProject",
                 ])
-            return [
-                facts,
-                help(
-                    "Request a higher quota limit.", "https://cloud.google.com/docs/quotas/help/request_increase"),
+            let help: JSONNode = [
+                "description": "Request a higher quota limit.",
+                "url": "https://cloud.google.com/docs/quotas/help/request_increase",
             ]
+            return [facts, ErrorDetail("google.rpc.Help", ["links": [help]])]
         case .accessTokenExpired, .credentialsMissing, .scopeInsufficient:
             return [
-                errorInfo(
-                    refusal.rawValue,
-                    ["method": "google.firebase.fcm.v1.FcmService.SendMessage", "service": service])
+                errorInfo(refusal, ["method": "google.firebase.fcm.v1.FcmService.SendMessage", "service": service])
             ]
         case .permissionDenied:
-            return [
-                errorInfo(
-                    refusal.rawValue,
-                    [
-                        "resource": "projects/\(project.id)", "permission": "cloudmessaging.messages.create",
-                    ])
-            ]
+            let permission = "cloudmessaging.messages.create"
+            return [errorInfo(refusal, ["resource": "projects/\(project.id)", "permission": permission])]
         case .serviceDisabled:
-            return [errorInfo(refusal.rawValue, ["consumer": "projects/\(project.number)", "service": service])]
+            return [errorInfo(refusal, ["consumer": "projects/\(project.number)", "service": service])]
         default: return own
         }
     }

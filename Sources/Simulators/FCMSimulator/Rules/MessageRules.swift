@@ -1,3 +1,5 @@
+import PushServiceSimulator
+
 /// Decides what FCM would say to a message that the schema allows.
 ///
 /// Source: Google, "REST resource projects.messages", "ErrorCode" and "About FCM messages". The texts are those that
@@ -46,32 +48,24 @@ enum MessageRules {
         switch target.kind {
         case .token:
             return !bytes.isEmpty && bytes.count <= tokenBytesMaximum
-                && bytes.allSatisfy { isWordByte($0) || $0 == UInt8(ascii: ":") }
-        case .fid: return bytes.count == 22 && "cdef".utf8.contains(bytes.first ?? 0) && bytes.allSatisfy(isWordByte)
+                && bytes.allSatisfy { $0.isBase64URL || $0 == UInt8(ascii: ":") }
+        case .fid: return bytes.count == 22 && "cdef".utf8.contains(bytes.first ?? 0) && bytes.allSatisfy(\.isBase64URL)
         case .topic, .condition: return true
         }
     }
 
     /// Whether a text is a topic's name: `[a-zA-Z0-9-_.~%]+`.
     static func isTopic(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.allSatisfy { isWordByte($0) || ".~%".utf8.contains($0) }
-    }
-
-    private static func isWordByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 45, 48...57, 65...90, 95, 97...122: true
-        default: false
-        }
+        !name.isEmpty && name.utf8.allSatisfy { $0.isBase64URL || ".~%".utf8.contains($0) }
     }
 
     // MARK: The content
 
     private static func dataRefusal(_ message: FCMMessage) -> GoogleError? {
-        for (field, members) in [
-            ("message.data", message.node["data"]?.members ?? []),
-            ("message.android.data", message.android?["data"]?.members ?? []),
+        for (field, data) in [
+            ("message.data", message.node["data"]), ("message.android.data", message.android?["data"]),
         ] {
-            if let key = members.first(where: { isReserved($0.name) })?.name {
+            if let key = data?.members.first(where: { isReserved($0.name) })?.name {
                 return .invalidArgument("Invalid data payload key: \(key)", field: field)
             }
         }
@@ -110,18 +104,20 @@ enum MessageRules {
     /// Keys and values count, of the data and of what is shown, for each platform by itself.
     private static func sizeRefusal(_ message: FCMMessage, isDevice: Bool) -> GoogleError? {
         let maximum = isDevice ? payloadBytesMaximum : topicPayloadBytesMaximum
-        let common = message.notification.map { $0.name.utf8.count + ($0.value.text?.utf8.count ?? 0) }.reduce(0, +)
-        let own = message.android?["notification"]?.members ?? []
-        let shown = common + own.map { $0.name.utf8.count + byteCount($0.value) }.reduce(0, +)
-        let data = message.data.map { $0.name.utf8.count + byteCount($0.value) }.reduce(0, +)
-        let forAll = (message.node["data"]?.members ?? []).map { $0.name.utf8.count + byteCount($0.value) }.reduce(0, +)
+        let common = byteCount(message.node["notification"])
+        let shown = common + byteCount(message.android?["notification"])
+        let data = byteCount(message.android?["data"] ?? message.node["data"])
+        let forAll = byteCount(message.node["data"])
         let apns = message.node["apns"]?["payload"].map { $0.compact.utf8.count } ?? 0
         guard max(shown + data, common + forAll + apns) > maximum else { return nil }
         return .invalidArgument(
             "Message is too large. The maximum is \(maximum / 1_024)K (\(maximum) bytes).", field: "message")
     }
 
-    private static func byteCount(_ node: JSONNode) -> Int { node.text?.utf8.count ?? node.compact.utf8.count }
+    /// The bytes of the members of an object, strings without their quotes.
+    private static func byteCount(_ node: JSONNode?) -> Int {
+        node?.members.reduce(0) { $0 + $1.name.utf8.count + ($1.value.text ?? $1.value.compact).utf8.count } ?? 0
+    }
 }
 
 /// A boolean expression over topics: `'a' in topics && ('b' in topics || !('c' in topics))`.

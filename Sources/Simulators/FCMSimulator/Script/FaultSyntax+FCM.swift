@@ -8,8 +8,8 @@ extension FaultSyntax {
     ) { status, reason, _ in
         // The answers of a project of no particular name: a fault is read before it is known for whom.
         let project = FCMProject(id: "project", number: "1", messagesPerMinute: 600_000)
-        if let refusal = FCMRefusal(rawValue: reason) { return refusal.answer(project, status: status).faulty }
-        return TokenRefusal(rawValue: reason)?.answer(status: status).faulty
+        if let refusal = FCMRefusal(rawValue: reason) { return refusal.answer(project, status: status) }
+        return TokenRefusal(rawValue: reason)?.answer(status: status)
     }
 }
 

@@ -1,30 +1,20 @@
 import PushServiceSimulator
 
 /// The request headers that FCM and the token endpoint look at.
-enum FCMRequestField: Int, CaseIterable {
-    case method
-    case path
-    case authorization
-    case contentType
+enum FCMRequestField: Int {
+    case method, path, authorization, contentType
 
-    /// The name on the wire.
-    var name: StaticString {
-        switch self {
-        case .method: ":method"
-        case .path: ":path"
-        case .authorization: "authorization"
-        case .contentType: "content-type"
-        }
-    }
+    /// The names on the wire, in the order of the cases; HTTP/2 has lowercase names only (RFC 9113, section 8.2).
+    static let names: [StaticString] = [":method", ":path", "authorization", "content-type"]
 }
 
 /// The state of a request until it is answered.
 final class RequestNote {
     /// A request for an access token, which is under way as long as its note is there.
     final class TokenFetch {
-        private let tokens: AccessTokens
+        private let tokens: AccessTokens<FCMGrant>
 
-        init(_ tokens: AccessTokens) {
+        init(_ tokens: AccessTokens<FCMGrant>) {
             self.tokens = tokens
             tokens.fetchBegan()
         }
@@ -37,13 +27,8 @@ final class RequestNote {
     var judgement = Judgement()
     private let fetch: TokenFetch?
 
-    init(_ read: ReadMessage) {
+    init(_ read: ReadMessage?, fetch: TokenFetch? = nil) {
         self.read = read
-        fetch = nil
-    }
-
-    init(fetch: TokenFetch) {
-        read = nil
         self.fetch = fetch
     }
 }
@@ -55,12 +40,14 @@ final class FCMHandler: RequestHandler {
     init(service: FCMService) { self.service = service }
 
     /// As if the connection would not take any access token any more.
-    var wedgedAnswer: FaultyAnswer { FCMRefusal.accessTokenExpired.answer(service.parts.judge.project).faulty }
+    var wedgedAnswer: ServiceAnswer { FCMRefusal.accessTokenExpired.answer(service.parts.judge.project) }
 
     func requestCompleted(_ request: RequestState, on connection: SimulatorConnection) {
         let path = Self.text(request, .path) ?? ""
         if path == TokenEndpoint.path { return tokenRequested(request, on: connection) }
-        guard !service.server.configuration.isTrusting else { return trusted(request, on: connection) }
+        guard !service.server.configuration.isTrusting else {
+            return service.server.answerUnseen(request, on: connection)
+        }
         let read = ReadMessage(request.payload)
         service.parts.judge.came(read, nowMilliseconds: service.nowMilliseconds)
         let note = RequestNote(read)
@@ -85,18 +72,13 @@ final class FCMHandler: RequestHandler {
         service.server.refused(request, on: connection, token: { read.token })
     }
 
-    func record(_ answer: FaultyAnswer, to request: RequestState) {
+    func record(_ answer: ServiceAnswer, to request: RequestState) {
         guard let read = (request.note as? RequestNote)?.read else { return }
         service.answeredFaultily(read, answer, payload: request.payload)
     }
 
-    private func trusted(_ request: RequestState, on connection: SimulatorConnection) {
-        if service.server.befall(request, on: connection, token: { [] }) { return }
-        service.server.answer(0, to: request, on: connection)
-    }
-
     private func tokenRequested(_ request: RequestState, on connection: SimulatorConnection) {
-        let note = RequestNote(fetch: RequestNote.TokenFetch(service.parts.judge.tokens))
+        let note = RequestNote(nil, fetch: RequestNote.TokenFetch(service.parts.judge.tokens))
         request.note = note
         if service.server.befall(request, on: connection, .authorization, token: { [] }) { return }
         note.judgement.answer = service.answerTokenRequest(

@@ -1,31 +1,27 @@
 import HTTPServer
 import PushServiceSimulator
-import Synchronization
 
 /// FCM and the token endpoint over HTTP/1.1, for senders that speak nothing else; without faults.
 ///
 /// Requests are judged on the simulator's first loop.
 final class FCMWebHandler: HTTPHandler {
-    /// How many requests may stay without an answer, as a script wants it.
-    private static let unansweredMaximum = 256
-
     private let loops: SimulatorLoops<FCMService>
-    private let unanswered = Mutex<[HTTPResponder]>([])
+    private let withheld = WithheldResponders()
 
     init(_ loops: SimulatorLoops<FCMService>) { self.loops = loops }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         .held { [self] responder in
             loops.submit { [self] service in
-                guard let answer = answer(request, by: service) else { return withhold(responder) }
-                var fields = [HTTPField("content-type", answer.type.rawValue)]
+                guard let answer = answer(request, by: service) else { return withheld.keep(responder) }
+                var fields = [HTTPField("content-type", answer.contentType ?? "")]
                 if let retryAfter = answer.retryAfter { fields.append(HTTPField("retry-after", retryAfter)) }
                 responder.respond(HTTPResponse(status: answer.status, fields: fields, body: answer.body))
             }
         }
     }
 
-    private func answer(_ request: HTTPRequest, by service: FCMService) -> FCMAnswer? {
+    private func answer(_ request: HTTPRequest, by service: FCMService) -> ServiceAnswer? {
         let contentType = request.field("content-type")
         guard request.target.rawPath != TokenEndpoint.path else {
             // Under way as long as it is judged, which no other request for a token can fall into.
@@ -45,11 +41,5 @@ final class FCMWebHandler: HTTPHandler {
         }
         service.answered(read, judgement, answer, payload: request.body)
         return judgement.losesAnswer ? nil : answer
-    }
-
-    private func withhold(_ responder: HTTPResponder) {
-        unanswered.withLock { responders in
-            if responders.count < Self.unansweredMaximum { responders.append(responder) }
-        }
     }
 }

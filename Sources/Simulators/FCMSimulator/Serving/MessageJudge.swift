@@ -34,7 +34,7 @@ struct ReadMessage {
 /// The judgement of a message.
 struct Judgement {
     /// The answer; nil if none is given.
-    var answer: FCMAnswer?
+    var answer: ServiceAnswer?
     /// The name of an accepted message.
     var name: String?
     /// Whether the message is accepted and the answer does not come.
@@ -50,23 +50,21 @@ final class MessageJudge: Sendable {
     private static let contentType = "application/json"
 
     let project: FCMProject
-    let tokens: AccessTokens
-    let script: TargetBook
+    let tokens = AccessTokens<FCMGrant>()
+    let script: ScriptBook<TargetAnswer>
     private let accounts: [String: TokenEndpoint.Account]
     private let quotas: Mutex<QuotaMachine>
     private let watch = Mutex(RetryWatch())
     private let quotaRetryAfterSeconds: Int?
 
-    init(
-        project: FCMProject, accounts: [String: TokenEndpoint.Account], script: TargetScript, quotas: FCMQuotas,
-        quotaRetryAfterSeconds: Int?
-    ) {
-        self.project = project
+    init(_ configuration: FCMSimulatorConfiguration, accounts: [String: TokenEndpoint.Account]) {
+        project = FCMProject(
+            id: configuration.projectID, number: configuration.projectNumber,
+            messagesPerMinute: configuration.quotas.projectPerMinute ?? 600_000)
         self.accounts = accounts
-        self.script = TargetBook(script)
-        self.quotas = Mutex(QuotaMachine(quotas))
-        self.quotaRetryAfterSeconds = quotaRetryAfterSeconds
-        tokens = AccessTokens()
+        script = ScriptBook(configuration.script)
+        quotas = Mutex(QuotaMachine(configuration.quotas))
+        quotaRetryAfterSeconds = configuration.quotaRetryAfterSeconds
     }
 
     /// The messages that came back too soon: after 5xx, and after 429.
@@ -125,12 +123,11 @@ final class MessageJudge: Sendable {
     private func senderRefusal(_ authorization: String?, _ now: Int64) -> FCMRefusal? {
         // The scheme's case does not matter (RFC 9110, section 11.1).
         guard let authorization, authorization.prefix(7).lowercased() == "bearer " else { return .credentialsMissing }
-        switch tokens.standing(String(authorization.dropFirst(7)), nowMilliseconds: now) {
-        case .unknown, .expired: return .accessTokenExpired
-        case .good(let token):
-            guard token.allowsSending else { return .scopeInsufficient }
-            return accounts[token.account]?.maySend == true ? nil : .permissionDenied
+        guard let grant = tokens.grant(of: String(authorization.dropFirst(7)), nowMilliseconds: now) else {
+            return .accessTokenExpired
         }
+        guard grant.allowsSending else { return .scopeInsufficient }
+        return accounts[grant.account]?.maySend == true ? nil : .permissionDenied
     }
 
     // MARK: The message
@@ -146,7 +143,7 @@ final class MessageJudge: Sendable {
         guard let message = read.message, read.violations.isEmpty else { return refused(.badRequest(read.violations)) }
         if let error = MessageRules.refusal(of: message) { return refused(error) }
         guard let target = message.target, MessageRules.isWellFormed(target) else { return refused(.invalidToken) }
-        let step = script.nextStep(for: target)
+        let step = script.nextStep(for: target.scriptAddress)
         var judgement = Judgement()
         judgement.delayMilliseconds = step?.delayMilliseconds ?? 0
         switch step?.answer {
@@ -168,7 +165,7 @@ final class MessageJudge: Sendable {
         guard !message.isValidateOnly else {
             let name = "projects/\(project)/messages/fake_message_id"
             judgement.name = name
-            judgement.answer = FCMAnswer(accepted: name)
+            judgement.answer = .accepted(name)
             return judgement
         }
         let admission = quotas.withLock {
@@ -182,7 +179,7 @@ final class MessageJudge: Sendable {
         judgement.isDelayed = admission == .delayed
         let name = Self.messageName(project: project, nowMilliseconds: now)
         judgement.name = name
-        judgement.answer = FCMAnswer(accepted: name)
+        judgement.answer = .accepted(name)
         return judgement
     }
 
@@ -193,7 +190,7 @@ final class MessageJudge: Sendable {
     }
 
     private func refused(_ error: GoogleError) -> Judgement {
-        Judgement(answer: FCMAnswer(error, reason: error.code))
+        Judgement(answer: .json(status: error.status, reason: error.code, error.body))
     }
 
     private func refused(_ refusal: FCMRefusal, status: Int? = nil, retryAfter: String? = nil) -> Judgement {

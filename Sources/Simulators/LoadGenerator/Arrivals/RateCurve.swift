@@ -85,9 +85,6 @@ public struct RateCurve: Sendable, Equatable {
     /// How many events it has, as a real number.
     public var eventCount: Double { segments.reduce(0) { $0 + $1.seconds * $1.perSecond } }
 
-    /// The highest of its rates.
-    public var maximumPerSecond: Double { segments.map(\.perSecond).max() ?? 0 }
-
     /// The same curve after a segment of its first rate, in which a deployment warms up.
     public func warmedUp(seconds: Double) -> RateCurve {
         guard let first = segments.first, seconds > 0 else { return self }

@@ -34,17 +34,6 @@ public struct LatencyHistogram: Sendable, Equatable {
         count += 1
     }
 
-    /// Adds the values of another histogram.
-    public mutating func add(_ other: LatencyHistogram) {
-        guard other.count > 0 else { return }
-        if other.bins.count > bins.count { bins += repeatElement(0, count: other.bins.count - bins.count) }
-        for (bin, number) in other.bins.enumerated() { bins[bin] += number }
-        minimum = count == 0 ? other.minimum : min(minimum, other.minimum)
-        maximum = max(maximum, other.maximum)
-        sum &+= other.sum
-        count += other.count
-    }
-
     /// Forgets all values but keeps the memory.
     public mutating func removeAll() {
         for bin in bins.indices { bins[bin] = 0 }

@@ -172,10 +172,3 @@ public struct LoadEventWriter: Sendable {
         writer.endObject()
     }
 }
-
-extension JSONWriter {
-    mutating func member(_ key: StaticString, _ value: String) {
-        self.key(key)
-        string(value)
-    }
-}

@@ -9,131 +9,101 @@ public enum LoadJSON {
     ///   - search: the search for the capacity, if there was one.
     /// - Returns: the object, on one line.
     public static func object(of result: LoadResult, _ search: CapacitySearch?) -> [UInt8] {
-        var writer = JSONWriter(capacityBytes: 16_384)
-        writer.beginObject()
-        writer.key("settings")
-        writer.beginObject()
-        for (name, value) in result.settings {
-            writer.key(dynamic: name)
-            writer.string(value)
+        JSONWriter.object(capacityBytes: 16_384) { writer in
+            writer.object("settings") { writer in
+                for (name, value) in result.settings { writer.member(dynamic: name, value) }
+            }
+            writer.member("started_at_ms", result.startedAtMilliseconds)
+            writer.member("measured_seconds", rounded: result.measuredSeconds)
+            writer.member("intended_per_second", rounded: result.intendedPerSecond)
+            writer.member("published_per_second", rounded: result.publishedPerSecond)
+            writer.member("pushed_per_second", rounded: result.pushedPerSecond)
+            for (_, key, histogram) in result.latencies {
+                writer.key(dynamic: key)
+                write(histogram, to: &writer)
+            }
+            writer.object("push_latency_by_kind_us") { writer in
+                for (kind, histogram) in result.latencyByKind {
+                    writer.key(dynamic: kind.name)
+                    write(histogram, to: &writer)
+                }
+            }
+            writeCounts(result, to: &writer)
+            writer.array("warnings", texts: result.warnings)
+            if let search { write(search, to: &writer) }
+            writer.array("samples") { writer in for sample in result.samples { write(sample, to: &writer) } }
         }
-        writer.endObject()
-        writer.member("started_at_ms", result.startedAtMilliseconds)
-        writer.member("measured_seconds", result.measuredSeconds)
-        writer.member("intended_per_second", result.intendedPerSecond)
-        writer.member("published_per_second", result.publishedPerSecond)
-        writer.member("pushed_per_second", result.pushedPerSecond)
-        for (_, key, histogram) in result.latencies {
-            writer.key(dynamic: key)
-            write(histogram, to: &writer)
-        }
-        writer.key("push_latency_by_kind_us")
-        writer.beginObject()
-        for (kind, histogram) in result.latencyByKind {
-            writer.key(dynamic: kind.name)
-            write(histogram, to: &writer)
-        }
-        writer.endObject()
-        writeCounts(result, to: &writer)
-        writer.key("warnings")
-        writer.beginArray()
-        for warning in result.warnings { writer.string(warning) }
-        writer.endArray()
-        if let search { write(search, to: &writer) }
-        writer.key("samples")
-        writer.beginArray()
-        for sample in result.samples { write(sample, to: &writer) }
-        writer.endArray()
-        writer.endObject()
-        return writer.bytes
     }
 
     private static func writeCounts(_ result: LoadResult, to writer: inout JSONWriter) {
         let totals = result.totals
-        writer.key("events")
-        writer.beginObject()
-        writer.member("published", Int64(totals.published))
-        writer.member("confirmed", Int64(totals.confirmed))
-        writer.member("refused", Int64(totals.refused))
-        writer.member("returned", Int64(totals.returned))
-        writer.member("unpublished", Int64(result.unpublished))
-        writer.member("coalesced", Int64(result.coalescedEvents))
-        writer.endObject()
-        writer.key("pushes")
-        writer.beginObject()
-        writer.member("expected", Int64(totals.expectedPushes))
-        writer.member("accepted", Int64(totals.pushes))
-        writer.member("missing", Int64(result.missingPushes))
-        writer.member("duplicate", Int64(totals.duplicatePushes))
-        writer.member("rejected", Int64(totals.rejectedPushes))
-        writer.endObject()
+        writer.object("events") { writer in
+            writer.member("published", totals.published)
+            writer.member("confirmed", totals.confirmed)
+            writer.member("refused", totals.refused)
+            writer.member("returned", totals.returned)
+            writer.member("unpublished", result.unpublished)
+            writer.member("coalesced", result.coalescedEvents)
+        }
+        writer.object("pushes") { writer in
+            writer.member("expected", totals.expectedPushes)
+            writer.member("accepted", totals.pushes)
+            writer.member("missing", result.missingPushes)
+            writer.member("duplicate", totals.duplicatePushes)
+            writer.member("rejected", totals.rejectedPushes)
+        }
     }
 
     private static func write(_ histogram: LatencyHistogram, to writer: inout JSONWriter) {
         writer.beginObject()
-        for (share, name) in LoadResult.shares {
-            writer.key(dynamic: name)
-            writer.integer(histogram.percentile(share))
-        }
-        writer.member("max", Int64(histogram.maximum))
-        writer.member("min", Int64(histogram.minimum))
-        writer.member("mean", histogram.mean)
-        writer.member("count", Int64(histogram.count))
+        for (share, name) in LoadResult.shares { writer.member(dynamic: name, histogram.percentile(share)) }
+        writer.member("max", histogram.maximum)
+        writer.member("min", histogram.minimum)
+        writer.member("mean", rounded: histogram.mean)
+        writer.member("count", histogram.count)
         writer.endObject()
     }
 
     private static func write(_ search: CapacitySearch, to writer: inout JSONWriter) {
-        writer.key("capacity")
-        writer.beginObject()
-        writer.key("held_per_second")
-        if let best = search.bestPerSecond { writer.double(best) } else { writer.null() }
-        writer.key("failed_per_second")
-        if let failed = search.failed { writer.double(failed.perSecond) } else { writer.null() }
-        writer.key("steps")
-        writer.beginArray()
-        for step in search.steps {
-            writer.beginObject()
-            writer.member("per_second", step.perSecond)
-            writer.key("held")
-            writer.boolean(step.verdict == .held)
-            writer.member("latency_us", Int64(step.microseconds))
-            if case .failed(let reason) = step.verdict { writer.member("reason", reason) }
-            writer.endObject()
+        writer.object("capacity") { writer in
+            writer.key("held_per_second")
+            if let best = search.bestPerSecond { writer.double(best) } else { writer.null() }
+            writer.key("failed_per_second")
+            if let failed = search.failed { writer.double(failed.perSecond) } else { writer.null() }
+            writer.array("steps", search.steps) { writer, step in
+                writer.member("per_second", rounded: step.perSecond)
+                writer.member("held", step.verdict == .held)
+                writer.member("latency_us", step.microseconds)
+                if case .failed(let reason) = step.verdict { writer.member("reason", reason) }
+            }
         }
-        writer.endArray()
-        writer.endObject()
     }
 
     private static func write(_ sample: LoadSample, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("seconds", sample.seconds)
-        writer.member("published_per_second", sample.publishedPerSecond)
-        writer.member("confirmed_per_second", sample.confirmedPerSecond)
-        writer.member("pushed_per_second", sample.pushedPerSecond)
-        writer.member("p50_us", Int64(sample.p50))
-        writer.member("p99_us", Int64(sample.p99))
-        writer.member("max_us", Int64(sample.maximum))
-        writer.member("unconfirmed", Int64(sample.unconfirmed))
+        writer.member("seconds", rounded: sample.seconds)
+        writer.member("published_per_second", rounded: sample.publishedPerSecond)
+        writer.member("confirmed_per_second", rounded: sample.confirmedPerSecond)
+        writer.member("pushed_per_second", rounded: sample.pushedPerSecond)
+        writer.member("p50_us", sample.p50)
+        writer.member("p99_us", sample.p99)
+        writer.member("max_us", sample.maximum)
+        writer.member("unconfirmed", sample.unconfirmed)
         if let queue = sample.queue {
-            writer.member("work", Int64(queue.work))
-            writer.member("fanout", Int64(queue.fanOut))
-            writer.member("retry", Int64(queue.retry))
-            writer.member("dead_letters", Int64(queue.deadLetters))
-            writer.member("consumers", Int64(queue.consumers))
+            writer.member("work", queue.work)
+            writer.member("fanout", queue.fanOut)
+            writer.member("retry", queue.retry)
+            writer.member("dead_letters", queue.deadLetters)
+            writer.member("consumers", queue.consumers)
         }
-        writer.key("measured")
-        writer.boolean(sample.isMeasured)
+        writer.member("measured", sample.isMeasured)
         writer.endObject()
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func member(_ key: StaticString, _ value: Int64) {
-        self.key(key)
-        integer(value)
-    }
-
-    fileprivate mutating func member(_ key: StaticString, _ value: Double) {
+    /// Writes a member with three digits after the point at most; 0 for infinity and NaN.
+    fileprivate mutating func member(_ key: StaticString, rounded value: Double) {
         self.key(key)
         double(value.isFinite ? (value * 1_000).rounded() / 1_000 : 0)
     }

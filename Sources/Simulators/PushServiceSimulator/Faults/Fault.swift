@@ -31,7 +31,7 @@ public enum Fault: Hashable, Sendable {
     /// From here on every request on the connection is answered as if its credentials had expired.
     case wedgeConnection
     /// An answer in place of the right one.
-    case answer(FaultyAnswer)
+    case answer(ServiceAnswer)
     /// No answer, ever.
     case silence
     /// The request is served and recorded, and its answer does not come: a repetition is a duplicate.
@@ -58,57 +58,6 @@ public enum Fault: Hashable, Sendable {
         case .wire, .window, .foreignCertificate: true
         default: false
         }
-    }
-}
-
-/// An answer that the service would not give, or not to this request.
-public struct FaultyAnswer: Hashable, Sendable {
-    /// The HTTP status.
-    public var status: Int
-    /// The reason that stands in the body, for the record; nil if there is none.
-    public var reason: String?
-    /// The body, whether it is JSON or not.
-    public var body: [UInt8]
-    /// The header `content-type`.
-    public var contentType: String?
-    /// The header `retry-after`.
-    public var retryAfter: String?
-    /// Further headers.
-    public var headers: [AnswerHeader] = []
-    /// The number of bytes of extra headers.
-    public var extraHeaderBytes = 0
-
-    /// Describes an answer without extra headers.
-    public init(status: Int = 200, reason: String? = nil, body: [UInt8] = [], contentType: String? = nil) {
-        self.status = status
-        self.reason = reason
-        self.body = body
-        self.contentType = contentType
-    }
-}
-
-/// A header of an answer, with a name in lower case.
-public struct AnswerHeader: Hashable, Sendable {
-    /// The name.
-    public var name: StaticString
-    /// The value.
-    public var value: String
-
-    /// Creates a header.
-    public init(_ name: StaticString, _ value: String) {
-        self.name = name
-        self.value = value
-    }
-
-    /// Whether both have the same name and value.
-    public static func == (left: AnswerHeader, right: AnswerHeader) -> Bool {
-        left.name.description == right.name.description && left.value == right.value
-    }
-
-    /// Feeds name and value.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(name.description)
-        hasher.combine(value)
     }
 }
 

@@ -1,3 +1,4 @@
+import Essentials
 import Synchronization
 
 /// Decides which faults happen: the same seed and the same questions give the same answers.
@@ -17,11 +18,11 @@ struct FaultPlan: Sendable {
     private(set) var rules: [FaultRule] = []
     /// How many faults have happened.
     private(set) var faultCount = 0
-    private var state: UInt64
+    private var random: SplitMix
 
     init(rules: [FaultRule] = [], seed: UInt64) {
         self.rules = rules
-        state = seed
+        random = SplitMix(seed: seed)
     }
 
     mutating func add(_ rule: FaultRule) { rules.append(rule) }
@@ -46,24 +47,14 @@ struct FaultPlan: Sendable {
     }
 
     private mutating func take(_ index: Int) -> Fault? {
-        if let times = rules[index].times {
-            guard times > 0 else { return nil }
-            guard draw() < rules[index].probability else { return nil }
-            rules[index].times = times - 1
-        } else {
-            guard draw() < rules[index].probability else { return nil }
+        let times = rules[index].times
+        // The next number of the generator, 0 to 1.
+        guard times != 0, Double(random.next() >> 11) / Double(UInt64(1) << 53) < rules[index].probability else {
+            return nil
         }
+        rules[index].times = times.map { $0 - 1 }
         faultCount += 1
         return rules[index].fault
-    }
-
-    /// The next number of SplitMix64 (Steele, Lea, Flood 2014), 0 to 1.
-    private mutating func draw() -> Double {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return Double((mixed ^ mixed >> 31) >> 11) / Double(UInt64(1) << 53)
     }
 }
 
@@ -75,9 +66,8 @@ public final class FaultBook: Sendable {
     private let connections = Atomic<Int>(0)
 
     init(_ faults: SimulatorFaults, seed: UInt64) {
-        let rules = faults.rules
-        plan = Mutex(FaultPlan(rules: rules, seed: seed))
-        hasRules = Atomic(!rules.isEmpty)
+        plan = Mutex(FaultPlan(rules: faults.rules, seed: seed))
+        hasRules = Atomic(!faults.rules.isEmpty)
     }
 
     /// Whether there is any fault to decide about.

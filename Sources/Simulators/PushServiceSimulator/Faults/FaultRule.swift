@@ -50,7 +50,7 @@ struct FaultRule: Hashable, Sendable {
 /// Aims: `connection` (a number), `after` (requests), `token` (first bytes), `on`: `request` (default), `rejection`, or
 /// what else the service has in `FaultSyntax`; `probability` (1), `times` (unlimited).
 extension FaultRule {
-    private static let memberNames: Set<String> = [
+    private static let memberNames = [
         "fault", "last", "error", "reason", "streams", "back_ms", "status", "body", "timestamp", "retry_after",
         "content_type", "header_bytes", "body_bytes", "ms", "bytes", "add", "every_ms", "connection", "after", "token",
         "on", "probability", "times", "of",
@@ -72,24 +72,24 @@ extension FaultRule {
     /// Reads one fault.
     init(parsing line: [UInt8], _ parser: JSONParser, _ syntax: FaultSyntax) throws(SimulatorError) {
         let value: JSONValue
-        do throws(JSONError) { value = try parser.parse(line) } catch { throw Self.invalid("it is no JSON: \(error)") }
-        guard let object = value.object else { throw Self.invalid("it is no JSON object") }
-        for member in object where !Self.memberNames.contains(member.key) {
-            throw Self.invalid("\"\(member.key)\" is unknown; 'apus simulate --help' lists the members")
+        do throws(JSONError) { value = try parser.parse(line) } catch {
+            throw .scriptInvalid("it is no JSON: \(error)")
         }
+        guard let object = value.object else { throw .scriptInvalid("it is no JSON object") }
+        try object.require(Self.memberNames, listed: "'apus simulate --help' lists the members")
         self.init(fault: try Self.fault(object, syntax))
-        connection = try Self.integer(object, "connection", 1...Int64(Int32.max)).map { Int($0) }
-        after = Int(try Self.integer(object, "after", 0...Int64(Int32.max)) ?? 0)
-        times = try Self.integer(object, "times", 1...Int64(Int32.max)).map { Int($0) }
+        connection = try object.integer("connection", 1...Int64(Int32.max))
+        after = try object.integer("after", 0...Int64(Int32.max)) ?? 0
+        times = try object.integer("times", 1...Int64(Int32.max))
         let token = object["token"]?.string ?? ""
         self.token = Array((syntax.lowercasesTokens ? token.lowercased() : token).utf8)
         guard let trigger = syntax.triggers[object["on"]?.string ?? "request"] else {
-            throw Self.invalid("\"on\" has to be \(syntax.triggers.keys.sorted().joined(separator: " or "))")
+            throw .scriptInvalid("\"on\" has to be \(syntax.triggers.keys.sorted().joined(separator: " or "))")
         }
         self.trigger = trigger
         if let value = object["probability"] {
             guard let probability = value.double, (0...1).contains(probability) else {
-                throw Self.invalid("\"probability\" has to be 0 to 1")
+                throw .scriptInvalid("\"probability\" has to be 0 to 1")
             }
             self.probability = probability
         }
@@ -98,92 +98,77 @@ extension FaultRule {
     private static func fault(_ object: JSONObject, _ syntax: FaultSyntax) throws(SimulatorError) -> Fault {
         switch object["fault"]?.string {
         case "goaway": return try goAway(object)
-        case "reset-stream": return .resetStream(errorCode: UInt32(try integer(object, "error", 0...0xFFFF) ?? 2))
+        case "reset-stream": return .resetStream(errorCode: UInt32(try object.integer("error", 0...0xFFFF) ?? 2))
         case "stream-limit":
             return .streamLimit(
-                Int(try integer(object, "streams", 0...1_000_000) ?? 1),
-                backAfterMilliseconds: Int(try integer(object, "back_ms", 0...3_600_000) ?? 1_000))
+                try object.integer("streams", 0...1_000_000) ?? 1,
+                backAfterMilliseconds: try object.integer("back_ms", 0...3_600_000) ?? 1_000)
         case "wedge": return .wedgeConnection
         case "answer": return .answer(try answer(object, syntax))
         case "silence": return .silence
         case "lose-answer": return .loseAnswer
         case "cut-answer": return .cutAnswer(afterBytes: try bytes(object, 0))
-        case "delay": return .delay(milliseconds: Int(try integer(object, "ms", 0...3_600_000) ?? 1_000))
+        case "delay": return .delay(milliseconds: try object.integer("ms", 0...3_600_000) ?? 1_000)
         case "endless-answer":
             guard let part = Fault.Endless(rawValue: object["of"]?.string ?? "body") else {
-                throw invalid("\"of\" has to be body or information")
+                throw .scriptInvalid("\"of\" has to be body or information")
             }
-            let status = try integer(object, "status", 100...599) ?? (part == .body ? 200 : 103)
-            return .endless(part, status: Int(status))
+            let status = try object.integer("status", 100...599) ?? (part == .body ? 200 : 103)
+            return .endless(part, status: status)
         case "tcp-reset": return .wire(.reset(afterBytes: try bytes(object, 0)))
         case "tcp-silence": return .wire(.silence(afterBytes: try bytes(object, 0)))
         case "drip": return .wire(.drip(bytesPerMillisecond: max(1, try bytes(object, 1))))
         case "idle-end":
-            return .wire(.endWhenIdle(afterMilliseconds: Int(try integer(object, "ms", 1...3_600_000) ?? 1_000)))
+            return .wire(.endWhenIdle(afterMilliseconds: try object.integer("ms", 1...3_600_000) ?? 1_000))
         case "window":
             return .window(
                 bytes: try bytes(object, 65_535),
-                addedBytes: Int(try integer(object, "add", 0...sizeBytesMaximum) ?? 0),
-                everyMilliseconds: Int(try integer(object, "every_ms", 1...3_600_000) ?? 100))
+                addedBytes: try object.integer("add", 0...sizeBytesMaximum) ?? 0,
+                everyMilliseconds: try object.integer("every_ms", 1...3_600_000) ?? 100)
         case "certificate": return .foreignCertificate
         case let name:
-            throw invalid("\"fault\" cannot be \"\(name ?? "")\"; 'apus simulate --help' lists the faults")
+            throw .scriptInvalid("\"fault\" cannot be \"\(name ?? "")\"; 'apus simulate --help' lists the faults")
         }
     }
 
     private static func goAway(_ object: JSONObject) throws(SimulatorError) -> Fault {
-        let error = UInt32(try integer(object, "error", 0...0xFFFF) ?? 0)
+        let error = UInt32(try object.integer("error", 0...0xFFFF) ?? 0)
         let reason = object["reason"]?.string
         guard let last = object["last"], last.kind != .integer else {
-            let stream = try integer(object, "last", 0...Int64(Int32.max))
+            let stream = try object.integer("last", 0...Int64(Int32.max))
             return .goAway(stream.map { .upTo(Int32($0)) } ?? .newest, errorCode: error, reason: reason)
         }
-        switch last.string {
-        case "newest": return .goAway(.newest, errorCode: error, reason: reason)
-        case "previous": return .goAway(.previous, errorCode: error, reason: reason)
-        case "none": return .goAway(.none, errorCode: error, reason: reason)
-        default: throw invalid("\"last\" has to be newest, previous, none or the number of a stream")
+        let words: [String: Fault.LastStream] = ["newest": .newest, "previous": .previous, "none": .none]
+        guard let word = last.string, let named = words[word] else {
+            throw .scriptInvalid("\"last\" has to be newest, previous, none or the number of a stream")
         }
+        return .goAway(named, errorCode: error, reason: reason)
     }
 
     private static func answer(
         _ object: JSONObject, _ syntax: FaultSyntax
-    ) throws(SimulatorError) -> FaultyAnswer {
-        let status = try integer(object, "status", 200...599).map { Int($0) }
-        var answer = FaultyAnswer(status: status ?? 200)
+    ) throws(SimulatorError) -> ServiceAnswer {
+        let status = try object.integer("status", 200...599)
+        var answer = ServiceAnswer(status: status ?? 200)
         if let body = object["body"]?.string {
             answer.body = Array(body.utf8)
         } else if let reason = object["reason"]?.string {
-            let timestamp = try integer(object, "timestamp", 0...Int64.max)
-            guard let named = syntax.answer(status, reason, timestamp) else {
-                throw invalid("\"reason\" cannot be \"\(reason)\"; 'apus simulate --help' lists the reasons")
+            let timestamp = try object.integer("timestamp", 0...Int64.max)
+            guard let named = syntax.answer(status, reason, timestamp.map { Int64($0) }) else {
+                throw .scriptInvalid("\"reason\" cannot be \"\(reason)\"; 'apus simulate --help' lists the reasons")
             }
             answer = named
         }
         if let type = object["content_type"]?.string { answer.contentType = type }
-        if let size = try integer(object, "body_bytes", 0...sizeBytesMaximum), size > answer.body.count {
-            answer.body += [UInt8](repeating: 0x20, count: Int(size) - answer.body.count)
+        if let size = try object.integer("body_bytes", 0...sizeBytesMaximum), size > answer.body.count {
+            answer.body += [UInt8](repeating: 0x20, count: size - answer.body.count)
         }
-        answer.extraHeaderBytes = Int(try integer(object, "header_bytes", 0...60_000) ?? 0)
-        if let value = object["retry_after"] {
-            answer.retryAfter = value.string ?? value.int64.map { String($0) }
-        }
+        answer.extraHeaderBytes = try object.integer("header_bytes", 0...60_000) ?? 0
+        if object["retry_after"] != nil { answer.retryAfter = object.retryAfter }
         return answer
     }
 
     private static func bytes(_ object: JSONObject, _ usual: Int) throws(SimulatorError) -> Int {
-        Int(try integer(object, "bytes", 0...sizeBytesMaximum) ?? Int64(usual))
+        try object.integer("bytes", 0...sizeBytesMaximum) ?? usual
     }
-
-    private static func integer(
-        _ object: JSONObject, _ key: StaticString, _ range: ClosedRange<Int64>
-    ) throws(SimulatorError) -> Int64? {
-        guard let value = object[key] else { return nil }
-        guard let number = value.int64, range.contains(number) else {
-            throw invalid("\"\(key)\" has to be a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    private static func invalid(_ message: String) -> SimulatorError { SimulatorError(.scriptInvalid, message) }
 }

@@ -35,7 +35,7 @@ public struct FaultSyntax: Sendable {
     /// Whether the case of `token` does not matter, as in hexadecimal digits.
     let lowercasesTokens: Bool
     /// The answer with a reason, given `status` and `timestamp` as far as the line has them; nil for an unknown reason.
-    let answer: @Sendable (_ status: Int?, _ reason: String, _ timestamp: Int64?) -> FaultyAnswer?
+    let answer: @Sendable (_ status: Int?, _ reason: String, _ timestamp: Int64?) -> ServiceAnswer?
 
     /// Describes a service.
     ///
@@ -45,7 +45,7 @@ public struct FaultSyntax: Sendable {
     ///   - answer: makes the answer with a reason, from `status`, `reason` and `timestamp`; nil for an unknown reason.
     public init(
         furtherTriggers: [String: FaultTrigger] = [:], lowercasesTokens: Bool,
-        answer: @escaping @Sendable (_ status: Int?, _ reason: String, _ timestamp: Int64?) -> FaultyAnswer?
+        answer: @escaping @Sendable (_ status: Int?, _ reason: String, _ timestamp: Int64?) -> ServiceAnswer?
     ) {
         triggers = furtherTriggers.merging(["request": .request, "rejection": .rejection]) { own, _ in own }
         self.lowercasesTokens = lowercasesTokens

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// The file that records are appended to; every write ends at the end of a line, so that several loops can share it.
@@ -102,7 +103,7 @@ extension [UInt8] {
         guard !text.allSatisfy(Self.isPlain) else { return append(contentsOf: text) }
         for byte in text {
             switch byte {
-            case 65...70 where lowercasing: append(byte | 0x20)
+            case 65...70 where lowercasing: append(byte.lowercasedDigit)
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 append(UInt8(ascii: "\\"))
                 append(byte)
@@ -118,11 +119,30 @@ extension [UInt8] {
     /// Adds a name of a member with its separators, as `,"name":`, and a JSON string, or null.
     public mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>?) {
         append(text: name)
-        if let value {
-            append(quoted: value)
-        } else {
-            append(text: "null")
+        if let value { append(quoted: value) } else { append(text: "null") }
+    }
+
+    /// Adds the beginning of a record's line: the time by the service's clock, and by the system's.
+    public mutating func beginLine(timeMilliseconds: Int64) {
+        append(text: "{\"time_ms\":")
+        append(integer: timeMilliseconds)
+        append(text: ",\"time_us\":")
+        append(integer: WallClock.nowMicroseconds())
+    }
+
+    /// Adds the end of a record's line: whether the answer accepted a duplicate, and the payload.
+    ///
+    /// - Parameters:
+    ///   - flags: names of members with their separators, as `,"name":`.
+    ///   - payload: JSON; nil if it is none.
+    public mutating func endLine(_ flags: KeyValuePairs<StaticString, Bool>, payload: [UInt8]?) {
+        for (name, value) in flags {
+            append(text: name)
+            append(text: value ? "true" : "false")
         }
+        append(text: ",\"payload\":")
+        if let payload { append(payload: payload) } else { append(text: "null") }
+        append(text: "}\n")
     }
 
     /// Adds a payload that is known to be JSON.

@@ -148,6 +148,37 @@ public struct JSONReader {
     /// Steps over one value of any kind and checks all of it.
     public mutating func skipValue() throws(Malformed) { try skipValue(depth: 0) }
 
+    /// Reads an object of plain strings and whole numbers.
+    ///
+    /// - Parameters:
+    ///   - bytes: the object.
+    ///   - texts: the names of the strings.
+    ///   - numbers: the names of the numbers.
+    /// - Returns: the members by their names, the last one where there are several, and the last other name.
+    /// - Throws: `Malformed` if it is no object, or a member of these names is of another kind.
+    public static func members(
+        of bytes: [UInt8], texts: Set<String>, numbers: Set<String>
+    ) throws(Malformed) -> (texts: [String: String], numbers: [String: Int64], unknownName: String?) {
+        try bytes.withUnsafeBufferPointer { bytes throws(Malformed) in
+            var found: (texts: [String: String], numbers: [String: Int64], unknownName: String?) = ([:], [:], nil)
+            var reader = try JSONReader(bytes)
+            try reader.enterObject()
+            while let key = try reader.nextKey() {
+                let name = String(decoding: key, as: UTF8.self)
+                if texts.contains(name) {
+                    found.texts[name] = try reader.readPlainString()
+                } else if numbers.contains(name) {
+                    found.numbers[name] = try reader.readInteger()
+                } else {
+                    found.unknownName = name
+                    try reader.skipValue()
+                }
+            }
+            try reader.readEnd()
+            return found
+        }
+    }
+
     /// Checks that nothing but white space is left.
     public mutating func readEnd() throws(Malformed) {
         guard nextByte == nil else { throw Malformed() }

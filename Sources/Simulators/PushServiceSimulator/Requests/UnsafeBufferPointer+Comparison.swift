@@ -1,5 +1,18 @@
 import Glibc
 
+extension UInt8 {
+    /// Whether the byte is a character of base64url: a letter or digit, a hyphen or an underscore.
+    public var isBase64URL: Bool {
+        switch self {
+        case 45, 48...57, 65...90, 95, 97...122: true
+        default: false
+        }
+    }
+
+    /// The byte with the digits A to F in lower case.
+    public var lowercasedDigit: UInt8 { (65...70).contains(self) ? self | 0x20 : self }
+}
+
 // Comparisons of whole values: the loops of the standard library's `elementsEqual` cost several times as much here.
 extension UnsafeBufferPointer<UInt8> {
     /// Whether the bytes are those of the text.

@@ -5,13 +5,13 @@ public import HTTP2
 /// Decides about the requests of one connection, and knows of their sender what the service remembers of it.
 public protocol RequestHandler: AnyObject {
     /// The answer to every request on a wedged connection.
-    var wedgedAnswer: FaultyAnswer { get }
+    var wedgedAnswer: ServiceAnswer { get }
     /// Decides about a request that has come completely.
     func requestCompleted(_ request: RequestState, on connection: SimulatorConnection)
     /// Gives an answer whose time has come, by the number that was handed to `SimulatorServer.answer`.
     func give(_ answer: Int, to request: RequestState, on connection: SimulatorConnection)
     /// Records the answer that a fault gave.
-    func record(_ answer: FaultyAnswer, to request: RequestState)
+    func record(_ answer: ServiceAnswer, to request: RequestState)
 }
 
 /// One connection of a client: its requests, and what faults have made of it.
@@ -144,15 +144,9 @@ public final class SimulatorConnection {
     }
 
     /// Gives the answer of a fault.
-    func give(_ answer: FaultyAnswer, to request: RequestState) {
+    func give(_ answer: ServiceAnswer, to request: RequestState) {
         var headers = HeaderBlock()
-        headers.add(":status", value: String(answer.status))
-        if let type = answer.contentType { headers.add("content-type", value: type) }
-        if let retryAfter = answer.retryAfter { headers.add("retry-after", value: retryAfter) }
-        for header in answer.headers { headers.add(header.name, value: header.value) }
-        if answer.extraHeaderBytes > 0 {
-            headers.add("x-extra", value: String(repeating: "x", count: answer.extraHeaderBytes))
-        }
+        headers.add(answer)
         guard respond(to: request, headers, body: answer.body) else { return }
         handler?.record(answer, to: request)
     }
@@ -263,5 +257,25 @@ extension SimulatorConnection: HTTP2Handler {
         }
         self.connection = nil
         server.connectionClosed(self)
+    }
+}
+
+extension HeaderBlock {
+    /// Adds the headers of an answer.
+    ///
+    /// - Parameters:
+    ///   - answer: the answer.
+    ///   - date: the header `date`; nil for none.
+    ///   - challenge: the header `www-authenticate`; nil for none.
+    mutating func add(_ answer: ServiceAnswer, date: [UInt8]? = nil, challenge: String? = nil) {
+        add(":status", value: answer.status)
+        if let type = answer.contentType { add("content-type", value: type) }
+        if let date { add("date", value: date) }
+        if let challenge { add("www-authenticate", value: challenge) }
+        if let retryAfter = answer.retryAfter { add("retry-after", value: retryAfter) }
+        for header in answer.headers { add(header.name, value: header.value) }
+        if answer.extraHeaderBytes > 0 {
+            add("x-extra", value: String(repeating: "x", count: answer.extraHeaderBytes))
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import EventLoop
+public import HTTPServer
 
 /// The part of a push service that decides on one loop.
 public protocol SimulatedService: AnyObject, SendableMetatype {
@@ -82,9 +83,7 @@ public final class SimulatorLoops<Service: SimulatedService>: Sendable {
     ) async throws {
         try configuration.validate()
         let now = configuration.wallClockMilliseconds() / 1_000
-        let identity =
-            try configuration.identity
-            ?? ServingConfiguration.makeIdentity(hostNames: configuration.hostNames, nowSeconds: now)
+        let identity = try configuration.servingIdentity()
         let foreign = try ServerIdentity.selfSigned(
             names: ["somebody-else.example"], notBeforeSeconds: now - 86_400,
             notAfterSeconds: now + ServingConfiguration.identitySeconds)
@@ -161,15 +160,33 @@ public final class SimulatorLoops<Service: SimulatedService>: Sendable {
     ///   - deadlineSeconds: after how long the wait is a failure; only there to end a hang.
     /// - Throws: `SimulatorError` with the code `deadlinePassed`.
     public func waitForAnswers(_ count: Int, deadlineSeconds: Int) async throws {
-        let loop = loops[0]
-        let reached = await parts.progress.wait(forCount: count) { giveUp in
-            loop.submit {
-                loop.schedule(afterNanoseconds: UInt64(deadlineSeconds) * 1_000_000_000, handler: giveUp)
+        let end = MonotonicClock.nowNanoseconds() + UInt64(deadlineSeconds) * 1_000_000_000
+        while parts.progress.answeredCount < count {
+            guard MonotonicClock.nowNanoseconds() < end else {
+                throw SimulatorError(
+                    .deadlinePassed, "fewer than \(count) requests were answered within \(deadlineSeconds) seconds")
             }
+            try await Task.sleep(nanoseconds: 1_000_000)
         }
-        guard !reached else { return }
-        throw SimulatorError(
-            .deadlinePassed, "fewer than \(count) requests were answered within \(deadlineSeconds) seconds")
+    }
+
+    /// Serves HTTP/1.1 beside the loops, whose requests are handed to their services.
+    ///
+    /// - Parameters:
+    ///   - configuration: the properties of the server.
+    ///   - handler: answers the requests.
+    /// - Returns: the running server.
+    /// - Throws: `SimulatorError` (`listenFailed`), after the loops have ended.
+    public func serveHTTP1(
+        _ configuration: HTTPServerConfiguration, _ handler: any HTTPHandler
+    ) async throws -> HTTPServer {
+        do throws(HTTPServerError) {
+            return try HTTPServer(configuration: configuration, handler: handler)
+        } catch {
+            try await close()
+            join()
+            throw SimulatorError(.listenFailed, "cannot listen for HTTP/1.1: \(error)")
+        }
     }
 
     /// Closes all connections and writes the last records.

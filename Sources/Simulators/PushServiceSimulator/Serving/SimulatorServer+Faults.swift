@@ -21,6 +21,11 @@ extension SimulatorServer {
         _ = befall(fault, request, on: connection)
     }
 
+    /// Answers a push unseen, if no fault befalls it.
+    public func answerUnseen(_ request: RequestState, on connection: SimulatorConnection) {
+        if !befall(request, on: connection, token: { [] }) { answer(0, to: request, on: connection) }
+    }
+
     /// The fault of a request that did not come over a connection of HTTP/2; `after` and `connection` see it as the
     /// first one of connection 0.
     ///

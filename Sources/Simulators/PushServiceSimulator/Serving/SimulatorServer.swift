@@ -1,3 +1,4 @@
+import Essentials
 public import EventLoop
 import Glibc
 import HTTP2
@@ -25,13 +26,12 @@ public final class SimulatorServer {
     let traits: ServiceTraits
     private let parts: ServingParts
     private var latency: LatencySource
-    private var delayed = DelayedAnswers()
-    private var delayTimer: (timer: EventLoop.Timer, dueNanoseconds: UInt64)?
-    private var nextSequence: UInt64 = 0
     private var spareRequests: [RequestState] = []
     private var connections: [ObjectIdentifier: SimulatorConnection] = [:]
     private var listener: TCPListener?
     private var isStopping = false
+    private var headers = HeaderBlock()
+    private var date: (seconds: Int64, text: [UInt8]) = (0, [])
 
     init(parts: ServingParts, loop: EventLoop, loopIndex: Int) {
         self.parts = parts
@@ -59,7 +59,7 @@ public final class SimulatorServer {
     func serve(_ socket: Int32, handler: any RequestHandler) {
         guard !isStopping, connections.count < configuration.connectionsMaximum else {
             counts.connectionsRefused += 1
-            SocketCloser.close(socket)
+            Glibc.close(socket)
             return
         }
         let (number, connectionFaults) = faults.connectionCame()
@@ -97,7 +97,6 @@ public final class SimulatorServer {
         listener?.close()
         listener = nil
         for connection in Array(connections.values) { connection.close() }
-        delayed.removeAll()
         records.write()
     }
 
@@ -140,36 +139,35 @@ public final class SimulatorServer {
     ) {
         let delay = delayNanoseconds + request.extraDelayNanoseconds + latency.nextNanoseconds()
         guard delay > 0 else { return connection.give(answer, to: request) }
-        nextSequence += 1
-        delayed.insert(
-            DelayedAnswer(
-                dueNanoseconds: loop.nowNanoseconds + delay, sequence: nextSequence, connection: connection,
-                request: request, generation: request.generation, answerIndex: answer))
-        armDelayTimer()
+        let generation = request.generation
+        loop.schedule(afterNanoseconds: delay) { [weak self] in
+            guard let self, !isStopping, request.generation == generation else { return }
+            connection.give(answer, to: request)
+        }
+    }
+
+    /// Sends an answer with the header `date`.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - connection: its connection.
+    ///   - answer: the answer.
+    ///   - challenge: the header `www-authenticate`; nil for none.
+    /// - Returns: false if the stream or the connection is gone.
+    public func respond(
+        to request: RequestState, on connection: SimulatorConnection, _ answer: ServiceAnswer, challenge: String? = nil
+    ) -> Bool {
+        let seconds = nowMilliseconds / 1_000
+        if seconds != date.seconds || date.text.isEmpty { date = (seconds, Array(HTTPDate.text(seconds).utf8)) }
+        headers.removeAll()
+        headers.add(answer, date: date.text, challenge: challenge)
+        return connection.respond(to: request, headers, body: answer.body)
     }
 
     // MARK: Time
 
-    private func armDelayTimer() {
-        guard let due = delayed.nextDueNanoseconds else { return }
-        if let delayTimer {
-            guard due < delayTimer.dueNanoseconds else { return }
-            loop.cancel(delayTimer.timer)
-        }
-        let now = MonotonicClock.nowNanoseconds()
-        let timer = loop.schedule(afterNanoseconds: due > now ? due - now : 0) { [weak self] in self?.giveDueAnswers() }
-        delayTimer = (timer, due)
-    }
-
-    private func giveDueAnswers() {
-        delayTimer = nil
-        let now = MonotonicClock.nowNanoseconds()
-        while let answer = delayed.popDue(atNanoseconds: now) {
-            guard answer.generation == answer.request.generation else { continue }
-            answer.connection.give(answer.answerIndex, to: answer.request)
-        }
-        armDelayTimer()
-    }
+    /// The time by which credentials age, in milliseconds since 1970.
+    public var nowMilliseconds: Int64 { configuration.wallClockMilliseconds() }
 
     private func scheduleRecordWriting() {
         guard records.writesLines else { return }
@@ -177,6 +175,34 @@ public final class SimulatorServer {
             guard let self, !isStopping else { return }
             records.write()
             scheduleRecordWriting()
+        }
+    }
+}
+
+/// Draws how long each answer takes.
+struct LatencySource {
+    private let latency: ServingConfiguration.Latency
+    private var random: SplitMix
+
+    /// Starts a source; each loop has its own stream of random numbers.
+    init(_ latency: ServingConfiguration.Latency, loopIndex: Int) {
+        self.latency = latency
+        if case .uniform(_, let seed) = latency {
+            random = SplitMix(seed: seed &+ UInt64(loopIndex))
+        } else {
+            random = SplitMix(seed: 0)
+        }
+    }
+
+    /// The latency of the next answer, in nanoseconds.
+    mutating func nextNanoseconds() -> UInt64 {
+        switch latency {
+        case .none: return 0
+        case .fixed(let milliseconds): return UInt64(max(0, milliseconds)) * 1_000_000
+        case .uniform(let range, _):
+            let lower = UInt64(max(0, range.lowerBound)) * 1_000_000
+            let upper = UInt64(max(0, range.upperBound)) * 1_000_000
+            return lower + random.next() % (upper - lower + 1)
         }
     }
 }

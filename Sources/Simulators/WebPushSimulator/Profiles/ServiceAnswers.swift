@@ -1,4 +1,3 @@
-import JSON
 import PushServiceSimulator
 
 /// The answers of a push service as they were seen.
@@ -12,8 +11,8 @@ struct ServiceAnswers: Sendable {
     let profile: ServiceProfile
 
     /// The answer to a message that was taken (RFC 8030 §5).
-    func acceptance(of message: AcceptedMessage) -> WebPushAnswer {
-        var answer = WebPushAnswer(status: 201)
+    func acceptance(of message: AcceptedMessage) -> ServiceAnswer {
+        var answer = ServiceAnswer(status: 201)
         let location = AnswerHeader("location", "\(message.origin)/m/\(message.id)")
         switch profile {
         case .plain: answer.headers = [location, AnswerHeader("ttl", String(message.ttlSeconds))]
@@ -34,7 +33,7 @@ struct ServiceAnswers: Sendable {
     ///   - status: another status than the usual one.
     ///   - location: where a redirect leads.
     /// - Returns: the answer.
-    func answer(to refusal: WebPushRefusal, status: Int? = nil, location: String = "/trap") -> WebPushAnswer {
+    func answer(to refusal: WebPushRefusal, status: Int? = nil, location: String = "/trap") -> ServiceAnswer {
         var answer =
             switch profile {
             case .plain: Self.text(refusal, refusal.plainStatus, Self.sentence(refusal))
@@ -44,17 +43,23 @@ struct ServiceAnswers: Sendable {
             case .wns: Self.windows(refusal)
             }
         if refusal == .redirect {
-            answer = WebPushAnswer(status: 307, reason: refusal.rawValue, headers: [AnswerHeader("location", location)])
+            answer = ServiceAnswer(status: 307, reason: refusal.rawValue)
+            answer.headers = [AnswerHeader("location", location)]
         }
         if refusal == .vapidMissing { answer.headers.append(AnswerHeader("www-authenticate", "vapid")) }
         if let status { answer.status = status }
         return answer
     }
 
-    private static func text(_ refusal: WebPushRefusal, _ status: Int, _ text: String) -> WebPushAnswer {
-        WebPushAnswer(
-            status: status, reason: refusal.rawValue, contentType: "text/plain; charset=utf-8",
-            body: Array((text + "\n").utf8))
+    private static func text(_ refusal: WebPushRefusal, _ status: Int, _ text: String) -> ServiceAnswer {
+        ServiceAnswer(
+            status: status, reason: refusal.rawValue, body: Array((text + "\n").utf8),
+            contentType: "text/plain; charset=utf-8")
+    }
+
+    private static func json(_ refusal: WebPushRefusal, _ status: Int, _ body: String) -> ServiceAnswer {
+        ServiceAnswer(
+            status: status, reason: refusal.rawValue, body: Array(body.utf8), contentType: "application/json")
     }
 
     /// The reason in words: `TTL_MISSING` is "ttl missing".
@@ -64,7 +69,7 @@ struct ServiceAnswers: Sendable {
 
     // MARK: FCM
 
-    private static func fcm(_ refusal: WebPushRefusal) -> WebPushAnswer {
+    private static func fcm(_ refusal: WebPushRefusal) -> ServiceAnswer {
         switch refusal {
         case .vapidMissing: text(refusal, 401, "authorization header must be specified.")
         case .endpointUnauthorized: text(refusal, 401, "invalid push subscription endpoint")
@@ -92,7 +97,14 @@ struct ServiceAnswers: Sendable {
 
     // MARK: Autopush
 
-    private static func mozilla(_ refusal: WebPushRefusal, status forced: Int?) -> WebPushAnswer {
+    /// The words that belong to a status (RFC 9110 §15).
+    private static let phrases = [
+        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+        408: "Request Timeout", 410: "Gone", 413: "Payload Too Large", 421: "Misdirected Request",
+        429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
+    ]
+
+    private static func mozilla(_ refusal: WebPushRefusal, status forced: Int?) -> ServiceAnswer {
         let (usual, number, message): (Int, Int?, String) =
             switch refusal {
             case .vapidMissing, .vapidMalformed, .vapidKeyInvalid, .vapidTokenInvalid, .vapidAudience,
@@ -111,21 +123,11 @@ struct ServiceAnswers: Sendable {
             default: (refusal.plainStatus, nil, sentence(refusal))
             }
         let status = forced ?? usual
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("code")
-        writer.integer(status)
-        writer.key("errno")
-        if let number { writer.integer(number) } else { writer.null() }
-        writer.key("error")
-        writer.string(HTTPReason.phrase(status))
-        writer.key("message")
-        writer.string(message)
-        writer.key("more_info")
-        writer.string("http://autopush.readthedocs.io/en/latest/http.html#error-codes")
-        writer.endObject()
-        var answer = WebPushAnswer(
-            status: status, reason: refusal.rawValue, contentType: "application/json", body: writer.bytes)
+        let body = """
+            {"code":\(status),"errno":\(number.map { String($0) } ?? "null"),"error":"\(phrases[status] ?? "Error")",\
+            "message":"\(message)","more_info":"http://autopush.readthedocs.io/en/latest/http.html#error-codes"}
+            """
+        var answer = Self.json(refusal, status, body)
         if status == 410 { answer.headers.append(AnswerHeader("cache-control", "max-age=86400")) }
         if status == 503 { answer.retryAfter = "120" }
         return answer
@@ -133,7 +135,7 @@ struct ServiceAnswers: Sendable {
 
     // MARK: Apple
 
-    private static func apple(_ refusal: WebPushRefusal) -> WebPushAnswer {
+    private static func apple(_ refusal: WebPushRefusal) -> ServiceAnswer {
         let (status, reason): (Int, String) =
             switch refusal {
             case .methodNotAllowed: (405, "MethodNotAllowed")
@@ -157,14 +159,12 @@ struct ServiceAnswers: Sendable {
             case .unavailableBriefly: (503, "Shutdown")
             default: (refusal.plainStatus, "BadWebPushRequest")
             }
-        return WebPushAnswer(
-            status: status, reason: refusal.rawValue, contentType: "application/json",
-            body: Array(#"{"reason":"\#(reason)"}"#.utf8))
+        return json(refusal, status, #"{"reason":"\#(reason)"}"#)
     }
 
     // MARK: Windows
 
-    private static func windows(_ refusal: WebPushRefusal) -> WebPushAnswer {
+    private static func windows(_ refusal: WebPushRefusal) -> ServiceAnswer {
         let (status, word, description): (Int, String, String) =
             switch refusal {
             case .vapidKeyMismatch, .unauthorizedRegistration:
@@ -179,7 +179,7 @@ struct ServiceAnswers: Sendable {
             case .encodingInvalid: (400, "dropped", sentence(refusal))
             default: (refusal.plainStatus, "dropped", sentence(refusal))
             }
-        var answer = WebPushAnswer(status: status, reason: refusal.rawValue)
+        var answer = ServiceAnswer(status: status, reason: refusal.rawValue)
         answer.headers = windowsHeaders(status: word, id: "0")
         answer.headers.append(AnswerHeader("x-wns-error-description", description))
         return answer
@@ -193,13 +193,12 @@ struct ServiceAnswers: Sendable {
     }
 }
 
-/// The words that belong to a status (RFC 9110 §15).
-private enum HTTPReason {
-    private static let phrases = [
-        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-        408: "Request Timeout", 410: "Gone", 413: "Payload Too Large", 421: "Misdirected Request",
-        429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
-    ]
-
-    static func phrase(_ status: Int) -> String { phrases[status] ?? "Error" }
+/// A message that was taken.
+struct AcceptedMessage {
+    /// The name of its resource.
+    var id: String
+    /// How long it is kept, in seconds, after the service has shortened the time.
+    var ttlSeconds: Int64
+    /// The origin that took it, for example `https://localhost:8443`.
+    var origin: String
 }

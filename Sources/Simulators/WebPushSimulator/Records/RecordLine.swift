@@ -1,5 +1,6 @@
 import Crypto
 import Essentials
+import EventLoop
 import JSON
 import PushServiceSimulator
 
@@ -14,35 +15,23 @@ enum RecordLine {
     ///
     /// - Parameters:
     ///   - record: the record.
-    ///   - timeMicroseconds: the time by the system's clock, in microseconds since 1970.
     ///   - parser: finds out whether a plaintext is JSON.
     ///   - bytes: where the line goes, its line feed included.
-    static func append(
-        _ record: RecordedWebPush, timeMicroseconds: Int64, parser: JSONParser, to bytes: inout [UInt8]
-    ) {
+    static func append(_ record: RecordedWebPush, parser: JSONParser, to bytes: inout [UInt8]) {
         var writer = JSONWriter(capacityBytes: 512 + (record.plaintext?.count ?? 0))
         writer.beginObject()
-        writer.key("time_ms")
-        writer.integer(record.timeMilliseconds)
-        writer.key("time_us")
-        writer.integer(timeMicroseconds)
-        writer.key("kind")
-        writer.string(record.kind.rawValue)
-        writer.key("origin")
-        writer.string(record.origin)
-        writer.key("token")
-        writer.string(record.subscription)
+        writer.member("time_ms", record.timeMilliseconds)
+        writer.member("time_us", WallClock.nowMicroseconds())
+        writer.member("kind", record.kind.rawValue)
+        writer.member("origin", record.origin)
+        writer.member("token", record.subscription)
         append("message", record.messageID, to: &writer)
-        writer.key("status")
-        writer.integer(record.status)
+        writer.member("status", record.status)
         append("reason", record.reason, to: &writer)
         append("fate", record.fate?.rawValue, to: &writer)
-        writer.key("duplicate")
-        writer.boolean(record.isDuplicate)
-        writer.key("delayed")
-        writer.boolean(record.isDelayed)
-        writer.key("reused")
-        writer.boolean(record.isReused)
+        writer.member("duplicate", record.isDuplicate)
+        writer.member("delayed", record.isDelayed)
+        writer.member("reused", record.isReused)
         writer.key("ttl")
         if let ttl = record.ttlSeconds { writer.integer(ttl) } else { writer.null() }
         append("urgency", record.urgency, to: &writer)
@@ -65,8 +54,7 @@ enum RecordLine {
         guard let plaintext else { return writer.null() }
         if let value = try? parser.parse(plaintext) { return writer.value(value) }
         writer.null()
-        writer.key("payload_base64url")
-        writer.string(Base64URL.encode(plaintext))
+        writer.member("payload_base64url", Base64URL.encode(plaintext))
     }
 
     private static func hash(_ plaintext: [UInt8]) -> String {

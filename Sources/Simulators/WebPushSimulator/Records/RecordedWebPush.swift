@@ -1,5 +1,7 @@
+public import PushServiceSimulator
+
 /// Something that happened to a message: an answer to a push, or the end of a message that had waited.
-public struct RecordedWebPush: Sendable, Equatable {
+public struct RecordedWebPush: AnswerRecord, Equatable {
     /// A kind of record.
     public enum Kind: String, Sendable {
         /// A push was answered.

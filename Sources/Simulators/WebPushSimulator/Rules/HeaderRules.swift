@@ -1,3 +1,5 @@
+import PushServiceSimulator
+
 /// The values of a push's headers, after they were checked.
 struct PushHeaders: Equatable {
     /// How long the message may wait, in seconds, as the sender wants it.
@@ -22,7 +24,7 @@ enum HeaderRules {
         guard urgencies.contains(urgency) else { throw .urgencyInvalid }
         if let topic = request.topic {
             // Apple's service decodes the topic: one digit of base64 beyond a multiple of four is no byte.
-            guard (1...topicCharactersMaximum).contains(topic.utf8.count), topic.utf8.allSatisfy(isBase64URL),
+            guard (1...topicCharactersMaximum).contains(topic.utf8.count), topic.utf8.allSatisfy(\.isBase64URL),
                 profile != .apple || topic.utf8.count % 4 != 1
             else { throw .topicInvalid }
         }
@@ -40,12 +42,5 @@ enum HeaderRules {
         let seconds = Int64(text) ?? .max
         if seconds == 0, profile == .apple || profile == .wns { throw .ttlZero }
         return seconds
-    }
-
-    private static func isBase64URL(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 45, 48...57, 65...90, 95, 97...122: true
-        default: false
-        }
     }
 }

@@ -2,29 +2,13 @@ import HTTPServer
 import PushServiceSimulator
 
 /// The request headers that a push service looks at.
-enum PushRequestField: Int, CaseIterable {
-    case method
-    case path
-    case authority
-    case authorization
-    case ttl
-    case urgency
-    case topic
-    case contentEncoding
+enum PushRequestField: Int {
+    case method, path, authority, authorization, ttl, urgency, topic, contentEncoding
 
-    /// The name on the wire.
-    var name: StaticString {
-        switch self {
-        case .method: ":method"
-        case .path: ":path"
-        case .authority: ":authority"
-        case .authorization: "authorization"
-        case .ttl: "ttl"
-        case .urgency: "urgency"
-        case .topic: "topic"
-        case .contentEncoding: "content-encoding"
-        }
-    }
+    /// The names on the wire, in the order of the cases; HTTP/2 has lowercase names only (RFC 9113, section 8.2).
+    static let names: [StaticString] = [
+        ":method", ":path", ":authority", "authorization", "ttl", "urgency", "topic", "content-encoding",
+    ]
 }
 
 /// A request for a push, however it came.
@@ -49,9 +33,28 @@ struct PushRequest {
     /// Takes a request of HTTP/2.
     init(_ request: RequestState) {
         let fields = request.fields
-        func text(_ field: PushRequestField) -> String? {
+        self.init(body: request.payload, bodyLength: request.payloadLength) { field in
             fields[field.rawValue].map { String(decoding: $0, as: UTF8.self) }
         }
+        repeatsHeader = fields.hasDuplicates
+    }
+
+    /// Takes a request of HTTP/1.1.
+    init(_ request: HTTPRequest) {
+        let query = request.target.rawQuery
+        self.init(body: request.body, bodyLength: request.body.count) { field in
+            switch field {
+            case .method: request.method
+            case .path: query.isEmpty ? request.target.rawPath : request.target.rawPath + "?" + query
+            case .authority: request.field("host")
+            default: request.field("\(PushRequestField.names[field.rawValue])")
+            }
+        }
+        let names = ["authorization", "ttl", "urgency", "topic", "content-encoding"]
+        repeatsHeader = names.contains { name in request.fields.count { $0.name == name } > 1 }
+    }
+
+    private init(body: [UInt8], bodyLength: Int, text: (PushRequestField) -> String?) {
         method = text(.method) ?? ""
         path = text(.path) ?? ""
         authority = text(.authority)
@@ -60,25 +63,7 @@ struct PushRequest {
         urgency = text(.urgency)
         topic = text(.topic)
         contentEncoding = text(.contentEncoding)
-        repeatsHeader = fields.hasDuplicates
-        body = request.payload
-        bodyLength = request.payloadLength
-    }
-
-    /// Takes a request of HTTP/1.1.
-    init(_ request: HTTPRequest) {
-        method = request.method
-        let query = request.target.rawQuery
-        path = query.isEmpty ? request.target.rawPath : request.target.rawPath + "?" + query
-        authority = request.field("host")
-        authorization = request.field("authorization")
-        ttl = request.field("ttl")
-        urgency = request.field("urgency")
-        topic = request.field("topic")
-        contentEncoding = request.field("content-encoding")
-        let names = ["authorization", "ttl", "urgency", "topic", "content-encoding"]
-        repeatsHeader = names.contains { name in request.fields.count { $0.name == name } > 1 }
-        body = request.body
-        bodyLength = request.body.count
+        self.body = body
+        self.bodyLength = bodyLength
     }
 }

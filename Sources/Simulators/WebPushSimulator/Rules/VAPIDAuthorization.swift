@@ -1,4 +1,5 @@
 import Essentials
+import PushServiceSimulator
 
 /// The header `authorization` of the scheme `vapid`, read but not believed (RFC 8292 §3, RFC 9110 §11).
 struct VAPIDAuthorization {
@@ -36,15 +37,8 @@ struct VAPIDAuthorization {
         var value = text[text.index(after: equals)...]
         while value.last == " " || value.last == "\t" { value.removeLast() }
         if value.count >= 2, value.first == "\"", value.last == "\"" { value = value.dropFirst().dropLast() }
-        guard value.utf8.allSatisfy(isTokenByte) else { throw .vapidMalformed }
+        // Letters, digits, `-`, `_` and `.` can stand in a token of this kind.
+        guard value.utf8.allSatisfy({ $0.isBase64URL || $0 == UInt8(ascii: ".") }) else { throw .vapidMalformed }
         return (text[..<equals].lowercased(), value)
-    }
-
-    /// Whether a byte can stand in a token of this kind: letters, digits, `-`, `_` and `.`.
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 45, 46, 48...57, 65...90, 95, 97...122: true
-        default: false
-        }
     }
 }

@@ -1,5 +1,6 @@
+import Essentials
+import JSON
 public import PushServiceSimulator
-import Synchronization
 
 /// The answers of a simulator to pushes to particular subscriptions, instead of accepting them.
 ///
@@ -28,79 +29,111 @@ import Synchronization
 /// after the other, counted for each subscription; after the last step, pushes are accepted. `times` is for how many
 /// pushes a step lasts, `delay` how much later the answer comes, in milliseconds.
 public struct SubscriptionScript: Sendable {
-    /// The lines; the order counts among those with the same beginning.
-    var lines: [SubscriptionLine] = []
+    /// The answers to pushes.
+    let answers: SimulatorScript<PushStep>
+    /// The beginnings of names whose browsers are said to be online, or not, in order.
+    let presence: [(beginning: String, isOnline: Bool)]
 
     /// A script that accepts all.
-    public static let empty = SubscriptionScript(lines: [])
+    public static let empty = SubscriptionScript()
 
-    private init(lines: [SubscriptionLine]) { self.lines = lines }
+    private init() { (answers, presence) = (.empty, []) }
 
     /// Reads a script.
     ///
     /// - Parameter bytes: the content of the file.
     /// - Throws: `SimulatorError` (`scriptInvalid`) with the number of the first line that is wrong.
     public init(parsing bytes: [UInt8]) throws(SimulatorError) {
-        var lines: [SubscriptionLine] = []
-        try ScriptLines.read(bytes, of: "script") { line throws(SimulatorError) in
-            lines.append(try SubscriptionLine(parsing: line))
+        var presence: [(beginning: String, isOnline: Bool)] = []
+        answers = try SimulatorScript(parsing: bytes) { object throws(SimulatorError) in
+            try object.require(Self.memberNames, listed: "a line has \(Self.memberNames)")
+            guard let beginning = object["subscription"]?.string else {
+                throw .scriptInvalid("it needs \"subscription\", the text with which the names begin")
+            }
+            let times = try object.times()
+            let delay = Int64(try object.integer("delay", 0...86_400_000) ?? 0)
+            if let online = object["online"] {
+                guard let isOnline = online.bool, object["answer"] == nil else {
+                    throw .scriptInvalid("\"online\" has to be true or false, and stands without \"answer\"")
+                }
+                presence.append((beginning, isOnline))
+                return nil
+            }
+            let word = object["answer"]?.string
+            let step = try PushStep(word, object)
+            // A browser that has only just subscribed is found later.
+            return ScriptStep(beginning, step, times: word == "fresh" ? times ?? 1 : times, delayMilliseconds: delay)
         }
-        self.lines = lines
+        self.presence = presence
     }
 
-    /// The beginnings of names whose browsers are said to be online, or not, in order.
-    var presence: [(beginning: String, isOnline: Bool)] {
-        lines.compactMap { line in
-            guard case .online(let isOnline) = line.command else { return nil }
-            return (line.beginning, isOnline)
-        }
-    }
+    private static let memberNames = [
+        "answer", "bytes", "delay", "online", "reason", "retry_after", "retry_after_date", "status", "subscription",
+        "times",
+    ]
 }
 
-/// The answers of a running simulator, which may change at any time; all origins share them.
-final class AnswerBook: Sendable {
-    /// The step that is due for a push.
-    struct Due {
-        var step: PushStep
-        var delayMilliseconds: Int64
-    }
+/// The answer to a push.
+enum PushStep: Equatable {
+    /// The header `retry-after`.
+    enum RetryAfter: Equatable {
+        case text(String)
+        /// A date so many seconds ahead of the simulator's clock (RFC 9110 §10.2.3).
+        case date(secondsAhead: Int64)
 
-    private struct Table {
-        var lines: [SubscriptionLine]
-        let steps: PrefixSteps
-
-        init(_ lines: [SubscriptionLine]) {
-            self.lines = lines.filter {
-                if case .answer = $0.command { true } else { false }
+        /// The value of the header.
+        func value(nowSeconds: Int64) -> String {
+            switch self {
+            case .text(let text): text
+            case .date(let secondsAhead): HTTPDate.text(nowSeconds + secondsAhead)
             }
-            steps = PrefixSteps(self.lines.map { (Array($0.beginning.utf8), $0.times) })
         }
     }
 
-    private let table: Mutex<Table>
+    /// It is accepted.
+    case accept
+    /// It is accepted, and the answer does not come: a repetition is a duplicate.
+    case lose
+    /// It is neither accepted nor answered.
+    case silence
+    /// It is accepted if its body has no more bytes.
+    case limit(bytes: Int)
+    /// It is refused, with another status than the usual one if there is one.
+    case refuse(WebPushRefusal, status: Int?, retryAfter: RetryAfter?)
 
-    init(_ script: SubscriptionScript) { table = Mutex(Table(script.lines)) }
+    /// The words that are short for a refusal.
+    private static let states: [String: WebPushRefusal] = [
+        "gone": .gone, "fresh": .gone, "stale": .stale, "other-key": .vapidKeyMismatch,
+        "unauthorized": .endpointUnauthorized, "throttled": .throttled, "unavailable": .unavailable,
+        "internal": .internalError, "redirect": .redirect,
+    ]
 
-    /// Takes the step that is due for a push to a subscription; nil if it has none, or none left.
-    func nextStep(for id: String) -> Due? {
-        table.withLock { table in
-            guard !table.steps.isEmpty, let index = table.steps.next(for: ArraySlice(id.utf8)),
-                case .answer(let step) = table.lines[index].command
-            else { return nil }
-            return Due(step: step, delayMilliseconds: table.lines[index].delayMilliseconds)
+    fileprivate init(_ word: String?, _ object: JSONObject) throws(SimulatorError) {
+        switch word {
+        case "accept": self = .accept
+        case "lose": self = .lose
+        case "silent": self = .silence
+        case "limit": self = .limit(bytes: try object.integer("bytes", 103...4_096) ?? 2_744)
+        case "refuse":
+            guard let refusal = object["reason"]?.string.flatMap(WebPushRefusal.init(rawValue:)) else {
+                let reasons = WebPushRefusal.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .scriptInvalid("\"answer\":\"refuse\" needs \"reason\", one of \(reasons)")
+            }
+            self = try Self.refuse(refusal, object)
+        case .some(let state):
+            guard let refusal = Self.states[state] else {
+                let words = ["accept", "lose", "silent", "limit", "refuse"] + Self.states.keys.sorted()
+                throw .scriptInvalid("\"answer\" cannot be \"\(state)\"; it is one of \(words.joined(separator: ", "))")
+            }
+            self = try Self.refuse(refusal, object)
+        case nil: throw .scriptInvalid("it has neither \"answer\" nor \"online\"")
         }
     }
 
-    /// Puts a whole script in the place of the present one.
-    func replace(by script: SubscriptionScript) { table.withLock { $0 = Table(script.lines) } }
-
-    /// Changes what becomes of pushes to the subscriptions that a script names; all begin with their first steps again.
-    func change(by script: SubscriptionScript) {
-        table.withLock { table in
-            let added = Table(script.lines).lines
-            guard !added.isEmpty else { return }
-            let kept = table.lines.filter { line in !added.contains { $0.beginning == line.beginning } }
-            table = Table(kept + added)
-        }
+    private static func refuse(_ refusal: WebPushRefusal, _ object: JSONObject) throws(SimulatorError) -> PushStep {
+        let status = try object.integer("status", 200...599)
+        let ahead = try object.integer("retry_after_date", 0...Int64(Int32.max))
+        let date = ahead.map { RetryAfter.date(secondsAhead: Int64($0)) }
+        return .refuse(refusal, status: status, retryAfter: date ?? object.retryAfter.map { .text($0) })
     }
 }

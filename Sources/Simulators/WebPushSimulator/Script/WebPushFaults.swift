@@ -39,7 +39,7 @@ public struct WebPushFaults: Sendable {
             do throws(SimulatorError) {
                 _ = try SimulatorFaults(parsing: read.text, as: .webPush(.plain))
             } catch {
-                throw SimulatorError(.scriptInvalid, error.message.replacing("line 1 of the faults: ", with: ""))
+                throw .scriptInvalid(error.message.replacing("line 1 of the faults: ", with: ""))
             }
             lines.append(read)
         }
@@ -48,11 +48,11 @@ public struct WebPushFaults: Sendable {
 
     private static func read(_ line: [UInt8], _ parser: JSONParser) throws(SimulatorError) -> Line {
         guard let object = (try? parser.parse(line))?.object else {
-            throw SimulatorError(.scriptInvalid, "it is no JSON object")
+            throw .scriptInvalid("it is no JSON object")
         }
         guard let origin = object["origin"] else { return Line(text: line) }
         guard let name = origin.string else {
-            throw SimulatorError(.scriptInvalid, "\"origin\" has to be the name of an origin")
+            throw .scriptInvalid("\"origin\" has to be the name of an origin")
         }
         var writer = JSONWriter()
         writer.beginObject()
@@ -75,8 +75,8 @@ public struct WebPushFaults: Sendable {
     /// Refuses names of origins that there are not.
     func requireOrigins(_ names: [String]) throws(SimulatorError) {
         for case let name? in lines.map(\.origin) where !names.contains(name) {
-            throw SimulatorError(
-                .scriptInvalid, "a fault is for the origin \"\(name)\"; there are \(names.joined(separator: ", "))")
+            throw .scriptInvalid(
+                "a fault is for the origin \"\(name)\"; there are \(names.joined(separator: ", "))")
         }
     }
 }
@@ -87,7 +87,7 @@ extension FaultSyntax {
     static func webPush(_ profile: ServiceProfile) -> FaultSyntax {
         let answers = ServiceAnswers(profile: profile)
         return FaultSyntax(lowercasesTokens: false) { status, reason, _ in
-            WebPushRefusal(rawValue: reason).map { answers.answer(to: $0, status: status).faulty }
+            WebPushRefusal(rawValue: reason).map { answers.answer(to: $0, status: status) }
         }
     }
 }

@@ -14,7 +14,7 @@ final class OriginParts: Sendable {
     let eventMember: String?
     let refusesUnreadable: Bool
     /// The parts that all origins share: the answers for subscriptions, and the values that may be used only once.
-    let script: AnswerBook
+    let script: ScriptBook<PushStep>
     let once: UsedOnce
 
     /// The messages that were accepted.
@@ -31,7 +31,7 @@ final class OriginParts: Sendable {
 
     init(
         _ origin: WebPushSimulatorConfiguration.Origin, _ configuration: WebPushSimulatorConfiguration,
-        script: AnswerBook, once: UsedOnce
+        script: ScriptBook<PushStep>, once: UsedOnce
     ) {
         name = origin.name
         profile = origin.profile

@@ -4,7 +4,7 @@ import PushServiceSimulator
 /// The judgement of a push.
 struct Judgement {
     /// The answer; nil if none is given.
-    var answer: WebPushAnswer?
+    var answer: ServiceAnswer?
     /// How long the sender is told to wait, in seconds; nil if the answer does not say.
     var retryAfterSeconds: Int64?
     /// The values of the headers, as far as they are valid.
@@ -59,7 +59,7 @@ final class PushJudge {
         return judgement
     }
 
-    private func refusal(_ refusal: WebPushRefusal, _ index: Int?, status: Int? = nil) -> WebPushAnswer {
+    private func refusal(_ refusal: WebPushRefusal, _ index: Int?, status: Int? = nil) -> ServiceAnswer {
         let id = index.map(parts.directory.id) ?? "none"
         return parts.answers.answer(
             to: refusal, status: status, location: parts.url + OriginParts.trapPath + "/" + id)
@@ -95,7 +95,7 @@ final class PushJudge {
     ) throws(WebPushRefusal) {
         let due = parts.script.nextStep(for: parts.directory.id(index))
         judgement.delayMilliseconds = due?.delayMilliseconds ?? 0
-        switch due?.step {
+        switch due?.answer {
         case .silence: return
         case .refuse(let refusal, let status, let retryAfter):
             var answer = self.refusal(refusal, index, status: status)

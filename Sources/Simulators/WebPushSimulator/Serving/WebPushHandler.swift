@@ -7,10 +7,12 @@ final class WebPushHandler: RequestHandler {
     init(service: WebPushService) { self.service = service }
 
     /// As if the connection would not take any VAPID token any more.
-    var wedgedAnswer: FaultyAnswer { service.parts.answers.answer(to: .vapidTokenInvalid).faulty }
+    var wedgedAnswer: ServiceAnswer { service.parts.answers.answer(to: .vapidTokenInvalid) }
 
     func requestCompleted(_ request: RequestState, on connection: SimulatorConnection) {
-        guard !service.server.configuration.isTrusting else { return trusted(request, on: connection) }
+        guard !service.server.configuration.isTrusting else {
+            return service.server.answerUnseen(request, on: connection)
+        }
         let read = PushRequest(request)
         if read.path.hasPrefix(OriginParts.trapPath) { return trapped(request, on: connection) }
         let push = PendingPush(read, service.parts.directory)
@@ -25,13 +27,15 @@ final class WebPushHandler: RequestHandler {
 
     func give(_ answer: Int, to request: RequestState, on connection: SimulatorConnection) {
         guard let push = request.note as? PendingPush else { return accept(request, on: connection) }
-        guard let answer = push.judgement.answer, service.respond(to: request, on: connection, answer) else { return }
+        guard let answer = push.judgement.answer, service.server.respond(to: request, on: connection, answer) else {
+            return
+        }
         service.answered(push, answer)
         guard !answer.isAcceptance else { return }
         service.server.refused(request, on: connection, token: { push.token })
     }
 
-    func record(_ answer: FaultyAnswer, to request: RequestState) {
+    func record(_ answer: ServiceAnswer, to request: RequestState) {
         guard let push = request.note as? PendingPush else { return }
         service.answeredFaultily(push, answer)
     }
@@ -39,23 +43,18 @@ final class WebPushHandler: RequestHandler {
     /// Welcomes who follows a redirect, so that the mistake shows in the counts only.
     private func trapped(_ request: RequestState, on connection: SimulatorConnection) {
         service.parts.trapVisited()
-        _ = service.respond(to: request, on: connection, service.welcome())
-    }
-
-    private func trusted(_ request: RequestState, on connection: SimulatorConnection) {
-        if service.server.befall(request, on: connection, token: { [] }) { return }
-        service.server.answer(0, to: request, on: connection)
+        _ = service.server.respond(to: request, on: connection, service.welcome())
     }
 
     /// Accepts a push unseen.
     private func accept(_ request: RequestState, on connection: SimulatorConnection) {
-        if service.respond(to: request, on: connection, service.welcome()) { service.acceptedUnseen() }
+        if service.server.respond(to: request, on: connection, service.welcome()) { service.acceptedUnseen() }
     }
 }
 
 extension WebPushService {
     /// The answer to a message that was not looked at.
-    func welcome() -> WebPushAnswer {
+    func welcome() -> ServiceAnswer {
         parts.answers.acceptance(of: AcceptedMessage(id: "0", ttlSeconds: 0, origin: parts.url))
     }
 

@@ -34,7 +34,7 @@ final class WebPushOrigin: Sendable {
         serving.port = origin.port
         if origin.port != 0 { parts.listens(on: origin.port) }
         let traits = ServiceTraits(
-            headerNames: HeaderNames(PushRequestField.allCases.map(\.name)),
+            headerNames: HeaderNames(PushRequestField.names),
             bodyBytesMaximum: ServiceProfile.bodyBytesMaximum + 1, goAwayDebugData: { Array($0.utf8) })
         let loops = try await SimulatorLoops(
             serving, traits: traits, name: "push-\(origin.name)", progress: progress, listens: !origin.speaksHTTP1
@@ -43,26 +43,18 @@ final class WebPushOrigin: Sendable {
             parts.listens(on: loops.port)
             return WebPushOrigin(parts: parts, loops: loops, webServer: nil)
         }
-        do {
-            var configuration = HTTPServerConfiguration(
-                name: "the push service \(origin.name)", settingName: "port", host: serving.host, port: origin.port,
-                identity: serving.identity)
-            configuration.connectionsMaximum = serving.connectionsMaximum
-            let webServer = try HTTPServer(configuration: configuration, handler: WebPushWebHandler(loops))
-            parts.listens(on: webServer.port)
-            return WebPushOrigin(parts: parts, loops: loops, webServer: webServer)
-        } catch {
-            try await loops.close()
-            loops.join()
-            throw SimulatorError(.listenFailed, "cannot listen for HTTP/1.1: \(error)")
-        }
+        var configuration = HTTPServerConfiguration(
+            name: "the push service \(origin.name)", settingName: "port", host: serving.host, port: origin.port,
+            identity: serving.identity)
+        configuration.connectionsMaximum = serving.connectionsMaximum
+        let webServer = try await loops.serveHTTP1(configuration, WebPushWebHandler(loops))
+        parts.listens(on: webServer.port)
+        return WebPushOrigin(parts: parts, loops: loops, webServer: webServer)
     }
 
     /// The numbers so far.
     func summary() async throws -> WebPushSummary {
-        var summary = WebPushSummary()
-        for part in try await loops.map({ $0.log.summary($0.server.servingCounts) }) { summary.add(part) }
-        summary.faults = loops.faults.faultCount
+        var summary = try await loops.summary()
         (summary.distinctMessages, summary.isMessageCountComplete) = parts.accepted.count
         summary.vapidTokens = parts.tokens.count.distinct
         summary.waiting = parts.store.withLock { $0.count }

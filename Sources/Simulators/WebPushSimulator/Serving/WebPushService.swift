@@ -1,27 +1,22 @@
 import EncryptedContent
-import Essentials
-import EventLoop
-import HTTP2
 import Hashing
 import JSON
 import PushServiceSimulator
 import Synchronization
 
 /// One origin on one loop: its judge, and the books of the loop.
-final class WebPushService: SimulatedService {
+final class WebPushService: LoggingService {
     let server: SimulatorServer
     let parts: OriginParts
-    let log: PushLog
+    let log: AnswerLog<RecordedWebPush, WebPushCounts>
 
     private let judge: PushJudge?
     private let parser = JSONParser(depthMaximum: 64, bytesMaximum: 8_192)
-    private var headers = HeaderBlock()
-    private var date: (seconds: Int64, text: String) = (-1, "")
 
     init(parts: OriginParts, server: SimulatorServer) {
         self.server = server
         self.parts = parts
-        log = PushLog(server.configuration, writer: server.records)
+        log = AnswerLog(server)
         // Without memory for OpenSSL each push is answered with 500.
         judge = try? PushJudge(parts)
     }
@@ -29,7 +24,7 @@ final class WebPushService: SimulatedService {
     func makeHandler() -> any RequestHandler { WebPushHandler(service: self) }
 
     /// The time, in milliseconds since 1970.
-    var nowMilliseconds: Int64 { server.configuration.wallClockMilliseconds() }
+    var nowMilliseconds: Int64 { server.nowMilliseconds }
 
     /// Judges a push.
     func judge(_ push: PendingPush, _ request: PushRequest) -> Judgement {
@@ -40,7 +35,7 @@ final class WebPushService: SimulatedService {
     }
 
     /// Notes a push whose answer has been given.
-    func answered(_ push: PendingPush, _ answer: WebPushAnswer) {
+    func answered(_ push: PendingPush, _ answer: ServiceAnswer) {
         let now = nowMilliseconds
         log.count(status: answer.status, reason: answer.reason)
         if let index = push.index, let seconds = push.judgement.retryAfterSeconds {
@@ -59,17 +54,17 @@ final class WebPushService: SimulatedService {
         if record.fate == .delivered, record.topic != nil, parts.profile == .fcm {
             record.isDelayed = parts.burst.withLock { $0.isDelayed(index, nowMilliseconds: now) }
         }
-        if let replaced { log.add(self.record(of: replaced, .replaced, record.subscription, now)) }
+        if let replaced { add(self.record(of: replaced, .replaced, record.subscription, now)) }
         finish(record)
     }
 
     /// Notes a push that a fault answered.
-    func answeredFaultily(_ push: PendingPush, _ answer: FaultyAnswer) {
+    func answeredFaultily(_ push: PendingPush, _ answer: ServiceAnswer) {
         let now = nowMilliseconds
         if let index = push.index, let seconds = answer.retryAfter.flatMap({ Int64($0) }) {
             parts.watch.withLock { $0.answered(index, retryAfterSeconds: seconds, nowMilliseconds: now) }
         }
-        log.add(record(of: push, status: answer.status, reason: answer.reason, now))
+        add(record(of: push, status: answer.status, reason: answer.reason, now))
     }
 
     /// Lets the messages go that wait for browsers that are online again.
@@ -80,17 +75,37 @@ final class WebPushService: SimulatedService {
             let (delivered, expired) = parts.store.withLock { store in
                 store.isOffline(id) ? ([], []) : store.take(index, nowMilliseconds: now)
             }
-            for message in expired { log.add(record(of: message, .expired, id, now)) }
-            for message in delivered { log.add(record(of: message, .delivery, id, now)) }
+            for message in expired { add(record(of: message, .expired, id, now)) }
+            for message in delivered { add(record(of: message, .delivery, id, now)) }
         }
     }
 
     private func finish(_ record: RecordedWebPush) {
-        log.add(record)
+        add(record)
         server.progress.requestAnswered()
     }
 
     // MARK: Records
+
+    /// Counts and records what happened to a message.
+    private func add(_ record: RecordedWebPush) {
+        switch record.kind {
+        case .push:
+            if record.isDuplicate { log.noted.duplicates += 1 }
+            if record.isDelayed { log.noted.delayed += 1 }
+            if record.isReused { log.noted.reusedKeys += 1 }
+            switch record.fate {
+            case .delivered: log.noted.delivered += 1
+            case .dropped: log.noted.dropped += 1
+            case .unreadable: log.noted.unreadable += 1
+            case .stored, nil: break
+            }
+        case .delivery: log.noted.delivered += 1
+        case .replaced: log.noted.replaced += 1
+        case .expired: log.noted.expired += 1
+        }
+        log.add(record) { RecordLine.append(record, parser: parser, to: &$0) }
+    }
 
     private func record(
         of push: PendingPush, status: Int, reason: String?, _ now: Int64
@@ -144,27 +159,6 @@ final class WebPushService: SimulatedService {
         case .stored(let replaced): return (.stored, replaced)
         case .dropped: return (.dropped, nil)
         }
-    }
-
-    // MARK: Answers
-
-    /// Sends an answer.
-    ///
-    /// - Returns: false if the stream or the connection is gone.
-    func respond(to request: RequestState, on connection: SimulatorConnection, _ answer: WebPushAnswer) -> Bool {
-        headers.removeAll()
-        headers.add(":status", value: answer.status)
-        if let type = answer.contentType { headers.add("content-type", value: type) }
-        headers.add("date", value: dateText())
-        if let retryAfter = answer.retryAfter { headers.add("retry-after", value: retryAfter) }
-        for header in answer.headers { headers.add(header.name, value: header.value) }
-        return connection.respond(to: request, headers, body: answer.body)
-    }
-
-    private func dateText() -> String {
-        let seconds = nowMilliseconds / 1_000
-        if seconds != date.seconds { date = (seconds, HTTPDate.text(seconds)) }
-        return date.text
     }
 }
 

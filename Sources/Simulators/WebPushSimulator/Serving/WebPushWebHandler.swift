@@ -1,15 +1,11 @@
 import EventLoop
 import HTTPServer
 import PushServiceSimulator
-import Synchronization
 
 /// An origin over HTTP/1.1: requests are judged on its first loop.
 final class WebPushWebHandler: HTTPHandler {
-    /// How many requests may stay without an answer, as a script or a fault wants it.
-    private static let unansweredMaximum = 256
-
     private let loops: SimulatorLoops<WebPushService>
-    private let unanswered = Mutex<[HTTPResponder]>([])
+    private let withheld = WithheldResponders()
 
     init(_ loops: SimulatorLoops<WebPushService>) { self.loops = loops }
 
@@ -22,12 +18,12 @@ final class WebPushWebHandler: HTTPHandler {
     private func answer(_ request: HTTPRequest, by service: WebPushService, _ responder: HTTPResponder) {
         guard !service.server.configuration.isTrusting else {
             service.acceptedUnseen()
-            return responder.respond(Self.response(service.welcome().faulty))
+            return responder.respond(Self.response(service.welcome()))
         }
         let read = PushRequest(request)
         if read.path.hasPrefix(OriginParts.trapPath) {
             service.parts.trapVisited()
-            return responder.respond(Self.response(service.welcome().faulty))
+            return responder.respond(Self.response(service.welcome()))
         }
         let push = PendingPush(read, service.parts.directory)
         var losesAnswer = false
@@ -39,7 +35,7 @@ final class WebPushWebHandler: HTTPHandler {
             return service.answeredFaultily(push, answer)
         case .silence:
             service.server.leftUnanswered()
-            return withhold(responder)
+            return withheld.keep(responder)
         case .loseAnswer: losesAnswer = true
         case .cutAnswer(let bytes): bytesMaximum = bytes
         case .delay(let milliseconds): delayMilliseconds = Int64(milliseconds)
@@ -48,7 +44,7 @@ final class WebPushWebHandler: HTTPHandler {
         push.judgement = service.judge(push, read)
         guard let answer = push.judgement.answer else {
             service.server.leftUnanswered()
-            return withhold(responder)
+            return withheld.keep(responder)
         }
         losesAnswer = losesAnswer || push.judgement.losesAnswer
         delayMilliseconds += push.judgement.delayMilliseconds
@@ -56,15 +52,15 @@ final class WebPushWebHandler: HTTPHandler {
             service.answered(push, answer)
             guard !losesAnswer else {
                 service.server.answerLost()
-                return withhold(responder)
+                return withheld.keep(responder)
             }
-            responder.respond(Self.response(answer.faulty, bytesMaximum: bytesMaximum))
+            responder.respond(Self.response(answer, bytesMaximum: bytesMaximum))
         }
         guard delayMilliseconds > 0 else { return give() }
         service.server.loop.schedule(afterNanoseconds: UInt64(delayMilliseconds) * 1_000_000, handler: give)
     }
 
-    private static func response(_ answer: FaultyAnswer, bytesMaximum: Int = .max) -> HTTPResponse {
+    private static func response(_ answer: ServiceAnswer, bytesMaximum: Int = .max) -> HTTPResponse {
         var fields = answer.contentType.map { [HTTPField("Content-Type", $0)] } ?? []
         if let retryAfter = answer.retryAfter { fields.append(HTTPField("Retry-After", retryAfter)) }
         for header in answer.headers {
@@ -73,11 +69,5 @@ final class WebPushWebHandler: HTTPHandler {
             fields.append(HTTPField(name == "cache-control" ? "Cache-Control" : name, header.value))
         }
         return HTTPResponse(status: answer.status, fields: fields, body: Array(answer.body.prefix(bytesMaximum)))
-    }
-
-    private func withhold(_ responder: HTTPResponder) {
-        unanswered.withLock { responders in
-            if responders.count < Self.unansweredMaximum { responders.append(responder) }
-        }
     }
 }

@@ -13,9 +13,7 @@ public struct SimulatedSubscription: Sendable, Hashable {
 
     /// The subscription as `PushSubscription.toJSON()` returns it (W3C Push API §8).
     public var json: String {
-        var writer = JSONWriter(capacityBytes: 512)
-        write(to: &writer)
-        return String(decoding: writer.bytes, as: UTF8.self)
+        #"{"endpoint":"\#(endpoint)","expirationTime":null,"keys":{"p256dh":"\#(p256dh)","auth":"\#(auth)"}}"#
     }
 
     /// A line of `apus devices import`: the subscription as a device, whose `deviceId` is its name.
@@ -27,35 +25,13 @@ public struct SimulatedSubscription: Sendable, Hashable {
     public func deviceLine(app: String, _ further: KeyValuePairs<String, String> = [:]) -> String {
         var writer = JSONWriter(capacityBytes: 1_024)
         writer.beginObject()
-        writer.key("deviceId")
-        writer.string(id)
-        writer.key("platform")
-        writer.string("WEB_PUSH")
-        writer.key("app")
-        writer.string(app)
-        for (name, value) in further {
-            writer.key(dynamic: name)
-            writer.string(value)
-        }
+        writer.member("deviceId", id)
+        writer.member("platform", "WEB_PUSH")
+        writer.member("app", app)
+        for (name, value) in further { writer.member(dynamic: name, value) }
         writer.key("subscription")
-        write(to: &writer)
+        writer.raw(json.utf8)
         writer.endObject()
         return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    private func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("endpoint")
-        writer.string(endpoint)
-        writer.key("expirationTime")
-        writer.null()
-        writer.key("keys")
-        writer.beginObject()
-        writer.key("p256dh")
-        writer.string(p256dh)
-        writer.key("auth")
-        writer.string(auth)
-        writer.endObject()
-        writer.endObject()
     }
 }

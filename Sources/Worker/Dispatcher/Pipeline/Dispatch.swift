@@ -59,8 +59,8 @@ public final class Dispatch: Sendable {
     }
 
     /// The outcomes of the pushes so far, by app; the last entry is for devices of unknown apps.
-    public func ledgers() async throws -> [PushCounts] {
-        try await loop.run { [pipeline] in pipeline.value.machine.dispatch.ledgers }
+    public func pushCounts() async throws -> [PushCounts] {
+        try await loop.run { [pipeline] in pipeline.value.machine.dispatch.pushCounts }
     }
 
     /// How the pipeline is doing: its apps, and how late it is.

@@ -24,7 +24,7 @@ extension Pipeline {
         for lag in actions.dispatch.lags { metrics.observe(lag, at: now) }
         if actions.dispatch.outcomesPublished > 0 { metrics.outcomesPublished.add(actions.dispatch.outcomesPublished) }
         if actions.dispatch.outcomesDropped > 0 { metrics.outcomesDropped.add(actions.dispatch.outcomesDropped) }
-        metrics.report(machine.dispatch.ledgers)
+        metrics.report(machine.dispatch.pushCounts)
         if metrics.health.report(machine.dispatch.health) { reportServices() }
         reportRefusedKeys()
         actions.removeAll()

@@ -28,7 +28,7 @@ extension Pipeline {
     /// Says in the readiness which apps are served badly; the worker stays ready, because another one would be, too.
     func reportServices() {
         let health = machine.dispatch.health
-        let problems = machine.dispatch.ledgers.indices.dropLast().flatMap { app in
+        let problems = machine.dispatch.pushCounts.indices.dropLast().flatMap { app in
             let troubles = health.troubles(of: app)
             return Self.words.filter { troubles.contains($0.troubles) }.map { ($0.words, app) }
         }

@@ -178,9 +178,9 @@ final class PipelineMetrics {
             nanoseconds: nanoseconds, of: .init(high: apnsID.high, low: apnsID.low), atMilliseconds: now.milliseconds)
     }
 
-    /// Brings the counters up to date with the ledgers.
-    func report(_ ledgers: [PushCounts]) {
-        for (index, ledger) in ledgers.enumerated() where ledger != reported[index] {
+    /// Brings the counters up to date with the counts.
+    func report(_ pushCounts: [PushCounts]) {
+        for (index, ledger) in pushCounts.enumerated() where ledger != reported[index] {
             let last = reported[index]
             apps[index].matched.add(ledger.matched - last.matched)
             apps[index].accepted.add(ledger.accepted - last.accepted)

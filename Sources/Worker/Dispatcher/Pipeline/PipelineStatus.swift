@@ -21,7 +21,7 @@ extension Pipeline {
     /// How it is doing now.
     var status: PipelineStatus {
         let dispatch = machine.dispatch
-        var apps = dispatch.ledgers.enumerated().map { index, ledger in
+        var apps = dispatch.pushCounts.enumerated().map { index, ledger in
             let route = machine.renderer.route(at: index)
             var app = WorkerStatus.App(name: route?.title ?? "unknown")
             app.totals = ledger

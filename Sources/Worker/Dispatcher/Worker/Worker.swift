@@ -160,7 +160,7 @@ final class Worker: Sendable {
         logger.log(.info, "worker.draining", [.field("timeoutSeconds", configuration.worker.drainTimeout.seconds)])
         let outcome = await dispatch.drain(timeoutSeconds: configuration.worker.drainTimeout.seconds)
         keyWatcher.stop()
-        if let ledgers = try? await dispatch.ledgers() { logLedgers(ledgers) }
+        if let pushCounts = try? await dispatch.pushCounts() { logPushCounts(pushCounts) }
         if outcome == .timedOut {
             logger.log(
                 .warning, "worker.drain.timed-out",
@@ -177,9 +177,9 @@ final class Worker: Sendable {
         metrics.end()
     }
 
-    private func logLedgers(_ ledgers: [PushCounts]) {
+    private func logPushCounts(_ pushCounts: [PushCounts]) {
         let routes = configuration.pipeline.routes.map { ($0.name, $0.service.rawValue) } + [("unknown", "unknown")]
-        for ((name, service), ledger) in zip(routes, ledgers) where ledger.matched > 0 || name != "unknown" {
+        for ((name, service), ledger) in zip(routes, pushCounts) where ledger.matched > 0 || name != "unknown" {
             logger.log(
                 .info, "ledger",
                 [

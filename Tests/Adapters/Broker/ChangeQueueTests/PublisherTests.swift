@@ -150,6 +150,8 @@ struct PublisherTests {
     func publishesReturnedAgain() async throws {
         var queue = try await TestQueue.make(isApplied: false)
         queue.configuration.returnedAgainSeconds = 120
+        // A queue that has just been made may refuse for a while: its leader is not elected yet.
+        queue.configuration.refusalPatienceSeconds = 120
         let publisher = try queue.makePublisher()
         let log = OutcomeLog()
         publisher.start(handler: log)

@@ -3,6 +3,7 @@ import ADMTransport
 import Essentials
 import Metrics
 import Notifications
+import PushServiceSimulator
 import PushTestKit
 import ServiceClient
 import StructuredLogging

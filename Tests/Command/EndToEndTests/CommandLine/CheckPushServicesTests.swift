@@ -1,5 +1,6 @@
 import ADMSimulator
 import Crypto
+import PushServiceSimulator
 import PushTestKit
 import Testing
 import WebPushSimulator

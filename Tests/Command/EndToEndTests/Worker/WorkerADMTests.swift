@@ -1,4 +1,5 @@
 import ADMSimulator
+import PushServiceSimulator
 import PushTestKit
 import Testing
 

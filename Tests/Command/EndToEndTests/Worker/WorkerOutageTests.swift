@@ -1,5 +1,6 @@
 import APNsSimulator
 import Foundation
+import PushServiceSimulator
 import PushTestKit
 import Testing
 

@@ -79,7 +79,7 @@ struct DispatchFairnessTests {
         }
         #expect(sent[0] <= 1_000 + 400, "one window went out before the other app came")
         while machine.jobCount > 0 { end(send()) }
-        #expect(machine.ledgers[0].accepted == 10_000, "the noisy one is delayed, not dropped")
+        #expect(machine.pushCounts[0].accepted == 10_000, "the noisy one is delayed, not dropped")
     }
 
     @Test("An app whose pushes are not answered fills its share and leaves the rest to the others")
@@ -111,7 +111,7 @@ struct DispatchFairnessTests {
             end(requests)
         }
         #expect(tokens.count == 2_100 && Set(tokens).count == 2_100)
-        #expect(machine.ledgers[1].accepted == 50 && machine.ledgers.allSatisfy { $0.isBalanced })
+        #expect(machine.pushCounts[1].accepted == 50 && machine.pushCounts.allSatisfy { $0.isBalanced })
     }
 
     @Test("What a slow app has waiting does not keep the worker from taking in more")
@@ -235,7 +235,7 @@ struct DispatchFairnessTests {
         arrive(Samples.app, devices: 1)
         let taken = send()
         #expect(taken.count == 1)
-        #expect(machine.ledgers.allSatisfy { $0.isBalanced })
+        #expect(machine.pushCounts.allSatisfy { $0.isBalanced })
     }
 
     @Test("An app that is never answered is noticed before it holds everything, while the other goes on")
@@ -277,7 +277,7 @@ struct DispatchFairnessTests {
         #expect(machine.pushesInFlight == 60, "their streams are still open")
         end(stuck)
         #expect(machine.pushesInFlight == 0 && machine.health.slowApps.isEmpty)
-        #expect(machine.ledgers[0].requeuedForRetry == 60 && machine.ledgers.allSatisfy { $0.isBalanced })
+        #expect(machine.pushCounts[0].requeuedForRetry == 60 && machine.pushCounts.allSatisfy { $0.isBalanced })
         arrive(Samples.app, devices: 1)
         let taken = send()
         #expect(taken.count == 1)
@@ -321,7 +321,7 @@ struct DispatchFairnessTests {
             _ = send()
         }
         confirmAll()
-        #expect(machine.jobCount == 1 && machine.ledgers[0].requeuedForRetry == 60)
+        #expect(machine.jobCount == 1 && machine.pushCounts[0].requeuedForRetry == 60)
     }
 
     @Test("The only app is never called slow: nobody would gain by it")
@@ -395,7 +395,7 @@ struct DispatchFairnessTests {
         end([requests[0]], .notProcessed("no stream"))
         end([requests[1]], .ambiguous("deadline"))
         #expect(actions.sends.isEmpty && actions.publishes.isEmpty)
-        #expect(machine.ledgers[0].expired == 2 && machine.jobCount == 0)
+        #expect(machine.pushCounts[0].expired == 2 && machine.jobCount == 0)
     }
 
     @Test("A push that would come back too late from a retry queue expires at once, also in an outage")
@@ -406,6 +406,6 @@ struct DispatchFairnessTests {
         arrive(Samples.app, devices: 3, retryState: retryState)
         let sent = send()
         #expect(sent.isEmpty && actions.publishes.isEmpty)
-        #expect(machine.ledgers[0].expired == 3 && machine.jobCount == 0)
+        #expect(machine.pushCounts[0].expired == 3 && machine.jobCount == 0)
     }
 }

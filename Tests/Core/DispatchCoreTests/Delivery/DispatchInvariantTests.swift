@@ -24,10 +24,10 @@ struct DispatchInvariantTests {
     @Test("A count that is wrong is found", arguments: 0..<7)
     mutating func wrong(fault: Int) {
         switch fault {
-        case 0: machine.ledgers[0].accepted += 1
+        case 0: machine.pushCounts[0].accepted += 1
         case 1:
-            machine.ledgers[0].matched += 1
-            machine.ledgers[0].inFlight += 1
+            machine.pushCounts[0].matched += 1
+            machine.pushCounts[0].inFlight += 1
         case 2: machine.sendQueues[0].pushWentOut(app: 1)
         case 3: machine.sendQueues[1].waits(7, devices: 3, flow: 0)
         case 4:

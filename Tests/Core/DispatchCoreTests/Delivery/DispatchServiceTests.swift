@@ -74,7 +74,7 @@ struct DispatchServiceTests {
         #expect(actions.settles.isEmpty)
         answer(google)
         #expect(actions.settles == [DeliveryTag(epoch: 1, number: 1)])
-        #expect(machine.ledgers.map(\.accepted) == [3, 3, 0])
+        #expect(machine.pushCounts.map(\.accepted) == [3, 3, 0])
         #expect(machine.checkInvariants().isEmpty)
     }
 
@@ -129,7 +129,7 @@ struct DispatchServiceTests {
         let copies = confirmAll()
         #expect(copies.map(\.routingKey) == ["dead"])
         #expect(copies.first?.message.header("apus-reason") == .string("service-not-configured"))
-        #expect(machine.ledgers[0].accepted == 1 && actions.settles.count == 1)
+        #expect(machine.pushCounts[0].accepted == 1 && actions.settles.count == 1)
         #expect(machine.checkInvariants().isEmpty)
     }
 

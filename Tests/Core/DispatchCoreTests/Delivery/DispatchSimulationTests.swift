@@ -52,7 +52,7 @@ struct DispatchSimulationTests {
             check(world, seed)
         }
         #expect(world.settled.count == Int(world.nextDelivery), "seed \(seed)")
-        #expect(world.machine.ledgers.allSatisfy { $0.inFlight == 0 && $0.isBalanced }, "seed \(seed)")
+        #expect(world.machine.pushCounts.allSatisfy { $0.inFlight == 0 && $0.isBalanced }, "seed \(seed)")
     }
 
     private func step(_ world: inout World) {
@@ -88,9 +88,9 @@ struct DispatchSimulationTests {
             let request = world.out.remove(at: Int.random(in: 0..<world.out.count, using: &world.random))
             let result = PushResult(
                 identifier: request.identifier, outcome: outcome(&world.random), durationNanoseconds: 0)
-            let ended = endedWithoutBroker(world.machine.ledgers)
+            let ended = endedWithoutBroker(world.machine.pushCounts)
             world.machine.pushEnded(result, at: Samples.moment(world.nowMilliseconds), into: &world.actions)
-            if endedWithoutBroker(world.machine.ledgers) > ended {
+            if endedWithoutBroker(world.machine.pushCounts) > ended {
                 forget(String(decoding: request.token.bytes, as: UTF8.self), &world)
             }
         } else if !world.published.isEmpty {
@@ -122,8 +122,8 @@ struct DispatchSimulationTests {
         }
     }
 
-    private func endedWithoutBroker(_ ledgers: [PushCounts]) -> Int {
-        ledgers.reduce(0) { $0 + $1.accepted + $1.tokenDead + $1.expired }
+    private func endedWithoutBroker(_ pushCounts: [PushCounts]) -> Int {
+        pushCounts.reduce(0) { $0 + $1.accepted + $1.tokenDead + $1.expired }
     }
 
     private func forget(_ device: String, _ world: inout World) {

@@ -43,7 +43,7 @@ struct DispatchStateMachineTests {
         #expect(actions.settles.isEmpty)
         answer(sends[1], 200)
         #expect(actions.settles == [DeliveryTag(epoch: 1, number: 1)])
-        #expect(machine.ledgers[0].accepted == 2 && machine.ledgers[0].isBalanced)
+        #expect(machine.pushCounts[0].accepted == 2 && machine.pushCounts[0].isBalanced)
     }
 
     @Test("A device gets its push by the environment that its token belongs to")
@@ -76,10 +76,10 @@ struct DispatchStateMachineTests {
         #expect(message.header(RetryHeader.devices) == .array([.string("b")]))
         #expect(message.header(RetryHeader.attempt) == .int64(1))
         #expect(message.header(RetryHeader.reason) == .string("throttled"))
-        #expect(machine.ledgers[0].inFlight == 1)
+        #expect(machine.pushCounts[0].inFlight == 1)
         confirmAll()
         #expect(actions.settles.count == 1)
-        #expect(machine.ledgers[0].requeuedForRetry == 1 && machine.ledgers[0].isBalanced)
+        #expect(machine.pushCounts[0].requeuedForRetry == 1 && machine.pushCounts[0].isBalanced)
     }
 
     @Test("A chunk of which a page is a dead letter ends with the pushes of its other pages, and not before")
@@ -131,7 +131,7 @@ struct DispatchStateMachineTests {
         #expect(actions.rejections.map(\.tags) == [tags] && actions.settles.isEmpty)
         #expect(actions.rejections[0].detail.contains("too large"))
         #expect(actions.publishesToRepeat.isEmpty && machine.jobCount == 0)
-        #expect(machine.ledgers[0].deadLettered == 1 && machine.ledgers[0].isBalanced)
+        #expect(machine.pushCounts[0].deadLettered == 1 && machine.pushCounts[0].isBalanced)
     }
 
     @Test("A chunk whose page the broker takes no copy of is to be rejected, and an event whose chunk it does not take")
@@ -156,7 +156,7 @@ struct DispatchStateMachineTests {
         let sends = send(Samples.job(devices: [Samples.device("a")]))
         end(sends[0], .answered(PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: 77)))
         #expect(actions.deadTokens.map(\.deadSinceMilliseconds) == [77])
-        #expect(actions.settles.count == 1 && machine.ledgers[0].tokenDead == 1)
+        #expect(actions.settles.count == 1 && machine.pushCounts[0].tokenDead == 1)
     }
 
     @Test("A token that has a successor is replaced, and its push was accepted")
@@ -166,7 +166,7 @@ struct DispatchStateMachineTests {
         end(sends[0], .answered(PushAnswer(status: 200, successor: successor)))
         #expect(actions.deadTokens.map(\.successor) == [successor])
         #expect(actions.deadTokens.map(\.token) == [Samples.device("a").token])
-        #expect(actions.settles.count == 1 && machine.ledgers[0].accepted == 1)
+        #expect(actions.settles.count == 1 && machine.pushCounts[0].accepted == 1)
     }
 
     @Test("A push that was not processed is resent with the same apns-id until the attempt is spent, then it waits")
@@ -197,9 +197,9 @@ struct DispatchStateMachineTests {
     mutating func lateResult() {
         let first = send(Samples.job(devices: [Samples.device("a")]))[0]
         answer(first, 200)
-        let ledger = machine.ledgers[0]
+        let ledger = machine.pushCounts[0]
         answer(first, 410)
-        #expect(machine.ledgers[0] == ledger && actions.settles.count == 1 && actions.deadTokens.isEmpty)
+        #expect(machine.pushCounts[0] == ledger && actions.settles.count == 1 && actions.deadTokens.isEmpty)
     }
 
     /// Has the key refused for so many devices.
@@ -252,7 +252,7 @@ struct DispatchStateMachineTests {
         let fetched = send(Samples.job(number: 2, devices: [Samples.device("b", platform: .courier)]))
         #expect(fetched.map(\.route) == [Samples.app.courierRoute])
         answer(fetched[0], 200)
-        #expect(machine.health.suspendedApps == [0] && machine.ledgers[0].accepted == 1)
+        #expect(machine.health.suspendedApps == [0] && machine.pushCounts[0].accepted == 1)
         let probes = send(Samples.job(number: 3, devices: (0..<20).map { Samples.device("c\($0)") }))
         #expect(probes.count < CredentialMonitor.probesMaximum)
     }
@@ -275,7 +275,7 @@ struct DispatchStateMachineTests {
         #expect(actions.sends.isEmpty, "they do not go out again")
         #expect(actions.publishes.allSatisfy { $0.message.header(RetryHeader.attempt) == .int64(0) })
         confirmAll()
-        #expect(machine.ledgers[0].requeuedForRetry == 4)
+        #expect(machine.pushCounts[0].requeuedForRetry == 4)
     }
 
     @Test("When most tokens are called bad none is pruned and their pushes wait")
@@ -284,7 +284,7 @@ struct DispatchStateMachineTests {
         for request in send(Samples.job(devices: devices)) { answer(request, 400, "BadDeviceToken") }
         #expect(actions.deadTokens.isEmpty)
         #expect(machine.health.doubtedApps == [0])
-        #expect(machine.ledgers[0].tokenDead == 0 && machine.ledgers[0].inFlight == devices.count)
+        #expect(machine.pushCounts[0].tokenDead == 0 && machine.pushCounts[0].inFlight == devices.count)
     }
 
     @Test("A token that is called bad twice, while others are accepted, is removed")
@@ -294,7 +294,7 @@ struct DispatchStateMachineTests {
         #expect(actions.deadTokens.isEmpty && actions.publishes[0].routingKey == "retry.1s")
         answer(send(Samples.job(number: 2, devices: [Samples.device("good")]), now: 1)[0], 200, now: 2)
         answer(send(Samples.job(number: 3, devices: [bad]), now: 3)[0], 400, "BadDeviceToken", now: 4)
-        #expect(actions.deadTokens.map(\.token) == [bad.token] && machine.ledgers[0].tokenDead == 1)
+        #expect(actions.deadTokens.map(\.token) == [bad.token] && machine.pushCounts[0].tokenDead == 1)
     }
 
     @Test("A token is found dead for the topic that was asked, whatever its device is", arguments: PushType.allCases)
@@ -370,7 +370,7 @@ struct DispatchStateMachineTests {
         #expect(RetryState(of: copy, nowMilliseconds: 60_003) == moved)
         confirmAll()
         #expect(actions.settles.count == 2 && machine.jobCount == 0)
-        #expect(machine.ledgers.allSatisfy { $0 == PushCounts() })
+        #expect(machine.pushCounts.allSatisfy { $0 == PushCounts() })
     }
 
     /// A chunk that came to a work queue, as it is after so many hops to the fan-out queue.
@@ -402,7 +402,7 @@ struct DispatchStateMachineTests {
         #expect(letter.header(RetryHeader.hops) == nil, "a replay begins to count anew")
         confirmAll()
         #expect(actions.settles.count == DispatchStateMachine.hopsMaximum + 1 && machine.jobCount == 0)
-        #expect(machine.ledgers.allSatisfy { $0 == PushCounts() })
+        #expect(machine.pushCounts.allSatisfy { $0 == PushCounts() })
     }
 
     @Test("A chunk that is deferred in between may come to the fan-out queue as often as it has to")
@@ -431,7 +431,7 @@ struct DispatchStateMachineTests {
         answer(sends[0], 200)
         #expect(actions.publishes.map(\.routingKey) == ["dead"])
         confirmAll()
-        let unbalanced = machine.ledgers.filter { !$0.isBalanced }
+        let unbalanced = machine.pushCounts.filter { !$0.isBalanced }
         #expect(unbalanced.isEmpty && actions.settles.count == 1)
     }
 
@@ -469,7 +469,7 @@ struct DispatchStateMachineTests {
         retryState.expiresAt = .earliest
         let sends = send(Samples.job(devices: [Samples.device("a")], retryState: retryState))
         #expect(sends.isEmpty)
-        #expect(machine.ledgers[0].expired == 1 && actions.settles.count == 1)
+        #expect(machine.pushCounts[0].expired == 1 && actions.settles.count == 1)
     }
 
     @Test("After the last attempt a push is a dead letter")

@@ -47,7 +47,7 @@ struct LagTests {
     @Test("An expired push counts with its expiration, and one that an operator has paused does not")
     mutating func expiredAndPaused() {
         for request in send(to: ["a"], expiresAtMilliseconds: 900) { answer(request, 429, "TooManyRequests", at: 700) }
-        #expect(lags == [[900, 1]] && machine.ledgers[0].expired == 1)
+        #expect(lags == [[900, 1]] && machine.pushCounts[0].expired == 1)
         actions = DispatchActions()
         machine.setPaused([0])
         #expect(send(to: ["a"]).isEmpty && lags.isEmpty && actions.publishes.count == 1)
@@ -61,6 +61,6 @@ struct LagTests {
             reason: "invalid-json", detail: "", into: &actions)
         #expect(machine.eventsDeadLettered == 0, "nothing is confirmed yet")
         for publish in actions.publishes { machine.publishEnded(publish.identifier, .confirmed, into: &actions) }
-        #expect(machine.eventsDeadLettered == 1 && machine.ledgers.allSatisfy { $0.deadLettered == 0 })
+        #expect(machine.eventsDeadLettered == 1 && machine.pushCounts.allSatisfy { $0.deadLettered == 0 })
     }
 }

@@ -23,7 +23,7 @@ struct RecentChangesTests {
     private mutating func tell(
         _ device: String, _ name: String, _ count: Int64, event: String = "told", firstSeen: Int64
     ) throws {
-        recent.told(device, of: try announcement(name, count, event: event, firstSeen: firstSeen))
+        recent.noteTold(device, of: try announcement(name, count, event: event, firstSeen: firstSeen))
     }
 
     private func isRedundant(
@@ -94,7 +94,7 @@ struct RecentChangesTests {
     mutating func bounded() throws {
         let last = 2 * RecentChanges.devicesMaximum - 1
         let announcement = try announcement("a", 2, event: "told", firstSeen: 10)
-        for index in 0...last { recent.told("device-\(index)", of: announcement) }
+        for index in 0...last { recent.noteTold("device-\(index)", of: announcement) }
         #expect(try !isRedundant("a", 1, firstSeen: 0, for: "device-0"))
         #expect(try isRedundant("a", 1, firstSeen: 0, for: "device-\(last)"))
     }

@@ -75,7 +75,7 @@ struct RefusedTargetTests {
         #expect(world.settles.isEmpty, "the dead letter is not confirmed")
         confirm(letters)
         #expect(world.settles == tags)
-        let ledger = world.machine.dispatch.ledgers[0]
+        let ledger = world.machine.dispatch.pushCounts[0]
         #expect(ledger.isBalanced && ledger.matched == 2 && ledger.accepted == 2 && ledger.inFlight == 0)
     }
 
@@ -111,7 +111,7 @@ struct RefusedTargetTests {
         #expect(world.sends.map(\.token.hexadecimal) == ["aa01", "aa02"])
         world.accept()
         #expect(letters.count == 2, "the wrong entries are dealt with already")
-        #expect(world.machine.dispatch.ledgers[0].isBalanced)
+        #expect(world.machine.dispatch.pushCounts[0].isBalanced)
     }
 
     @Test("An event without a right entry is a dead letter as a whole, and the registry is not asked")

@@ -170,7 +170,7 @@ struct DatasetTurnPipelineTests {
         } until: {
             $0 == [0, 0, 0, 0]
         }
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.isBalanced && ledger.inFlight == 0)
         bench.stop()
     }

@@ -142,7 +142,7 @@ struct EventLogTests {
         #expect(outcomes(of: "event.retried") == ["chat-60": ["deferred", "matched"]])
         #expect(book.entries(of: "event.retried").allSatisfy { $0.fields["attempt"] == "0" })
         #expect(outcomes(of: "event.handled") == expected, "none was said twice")
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.accepted == 61 && ledger.expired == 2 && ledger.isBalanced, "\(ledger)")
         bench.stop()
     }

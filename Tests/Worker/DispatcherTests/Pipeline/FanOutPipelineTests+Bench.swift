@@ -106,7 +106,7 @@ extension FanOutPipelineTests {
     ) async throws {
         let names = names(bench)
         #expect(names.count == count && Set(names).count == count, sourceLocation: sourceLocation)
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.accepted == count && ledger.isBalanced, sourceLocation: sourceLocation)
     }
 }

@@ -49,10 +49,10 @@ struct IsolationPipelineTests {
             let expected = tags
             await bench.broker.wait { expected.isSubset(of: $0.settledTags) }
         }
-        let ledgers = try await bench.dispatch.ledgers()
-        #expect(ledgers[1].accepted == 100 && ledgers[1].requeued == 0)
+        let pushCounts = try await bench.dispatch.pushCounts()
+        #expect(pushCounts[1].accepted == 100 && pushCounts[1].requeued == 0)
         #expect(transport.requests.count { $0.route == 2 } == 100)
-        #expect(ledgers[0].accepted == 0 && ledgers.allSatisfy { $0.isBalanced })
+        #expect(pushCounts[0].accepted == 0 && pushCounts.allSatisfy { $0.isBalanced })
         bench.stop()
     }
 
@@ -74,7 +74,7 @@ struct IsolationPipelineTests {
             await bench.settledLoop()
         }
         await bench.settledLoop()
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.requeuedForRetry > 20 && ledger.isBalanced, "\(ledger)")
         #expect(bench.broker.unacknowledgedCount < 80)
         let requeued = bench.broker.requeued(in: "apus.retry.5s") + bench.broker.requeued(in: "apus.retry.1m")

@@ -63,9 +63,9 @@ struct OutagePipelineTests {
         way.turnOn([0, 2])
         bench.transport.setReachable(true, routes: [0, 2])
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        let ledgers = try await bench.dispatch.ledgers()
-        #expect(ledgers[0].accepted + ledgers[1].accepted == next)
-        #expect(ledgers.allSatisfy { $0.isBalanced && $0.deadLettered == 0 && $0.expired == 0 })
+        let pushCounts = try await bench.dispatch.pushCounts()
+        #expect(pushCounts[0].accepted + pushCounts[1].accepted == next)
+        #expect(pushCounts.allSatisfy { $0.isBalanced && $0.deadLettered == 0 && $0.expired == 0 })
         #expect(bench.broker.pauseCount == 1)
         try await eventually("readiness to name nothing") { bench.dispatch.health.problems.isEmpty }
         bench.stop()
@@ -90,7 +90,7 @@ struct OutagePipelineTests {
             sent += 3
             await bench.broker.wait { $0.unacknowledgedCount == 0 }
         }
-        let during = try await bench.dispatch.ledgers()
+        let during = try await bench.dispatch.pushCounts()
         #expect(during[1].accepted == sent && during[1].requeued == 0)
         #expect(during[0].accepted == 0 && during[0].deadLettered == 0)
         #expect(bench.transport.requests.allSatisfy { $0.route == 2 }, "nothing was tried in vain")
@@ -103,7 +103,7 @@ struct OutagePipelineTests {
             _ = passStep(step, bench)
             await bench.broker.wait { $0.unacknowledgedCount == 0 }
         }
-        let after = try await bench.dispatch.ledgers()
+        let after = try await bench.dispatch.pushCounts()
         #expect(after[0].accepted == sent, "a quarter of an hour after its end at the latest")
         #expect(after.allSatisfy { $0.isBalanced && $0.deadLettered == 0 })
         bench.stop()
@@ -130,7 +130,7 @@ struct OutagePipelineTests {
         way.turnOn([0])
         bench.transport.setReachable(true, routes: [0])
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         // Those whose audience had not been looked up are counted as events.
         #expect(ledger.expired == 10 && ledger.accepted == 1 && ledger.isBalanced)
         let expired = "apus_events_total{type=\"push.requested\",outcome=\"expired\"} 20\n"
@@ -153,7 +153,7 @@ struct OutagePipelineTests {
         bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.settledTags.count == 2 }
         #expect(transport.requests.count == 1)
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.expired == 1 && ledger.isBalanced)
         bench.stop()
     }

@@ -54,7 +54,7 @@ struct PipelineTests {
         #expect(bench.broker.settledTags.isEmpty)
         transport.answerAll(.answered(PushAnswer(status: 200)))
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.accepted == 2 && ledger.isBalanced)
         let content = try #require(transport.requests.first?.content)
         #expect(content.pushType == .background && content.priority == .conserving)
@@ -69,7 +69,7 @@ struct PipelineTests {
         #expect(bench.transport.requests.count == 2)
         let payload = String(decoding: try #require(bench.transport.requests.first).content.payload, as: UTF8.self)
         #expect(payload.contains("\"syncCount\":\"3\""))
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.matched == 6 && ledger.coalesced == 4 && ledger.accepted == 2 && ledger.isBalanced)
         bench.stop()
     }
@@ -96,7 +96,7 @@ struct PipelineTests {
                 .split(separator: "\"syncCount\":\"").last?.prefix { $0.isNumber } ?? ""
         }
         #expect(counts == ["1", "3", "4", "1"])
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.coalesced == 1 && ledger.accepted == 4 && ledger.isBalanced)
         bench.stop()
     }
@@ -116,7 +116,7 @@ struct PipelineTests {
         #expect(transport.requests.count == 3)
         let retried = transport.requests.filter { $0.token.bytes == Array("device-1".utf8) }
         #expect(Set(retried.map(\.apnsID)).count == 1, "every attempt bears the same apns-id")
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.accepted == 2 && ledger.requeuedForRetry == 1 && ledger.isBalanced)
         bench.stop()
     }
@@ -135,7 +135,7 @@ struct PipelineTests {
         bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.settledTags.count == 3 }
         #expect(transport.requests.count == 2)
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.coalesced == 1 && ledger.isBalanced)
         bench.stop()
     }
@@ -164,7 +164,7 @@ struct PipelineTests {
         #expect(syncCounts(bench.transport.requests) == ["7", "9"])
         let coalesced = "apus_events_total{type=\"dataset.changed\",outcome=\"coalesced\"} 3\n"
         #expect(bench.metrics.render().contains(coalesced))
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.matched == 5 && ledger.coalesced == 3 && ledger.accepted == 2 && ledger.isBalanced)
         await deliver(event("3", count: 9), to: bench, isRedelivered: true)
         #expect(syncCounts(bench.transport.requests) == ["7", "9", "9"], "the broker has it until it is settled")
@@ -367,7 +367,7 @@ struct PipelineTests {
     private func expectAccepted(_ count: Int, of bench: PipelineBench) async throws {
         let tokens = bench.transport.requests.map(\.token)
         #expect(tokens.count == count && Set(tokens).count == count)
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.accepted == count && ledger.isBalanced)
     }
 

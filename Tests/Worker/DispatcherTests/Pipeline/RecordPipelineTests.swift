@@ -74,7 +74,7 @@ struct RecordPipelineTests {
         #expect(payload.contains("\"alert\":\"Mei Chen costs 12\""))
         #expect(payload.contains("\"qry\":{\"dbs\":1,\"sid\":\"s1\",\"fo\":1,\"rid\":\"r1\""))
         #expect(try #require(bench.transport.requests.first).content.pushType == .alert)
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.accepted == 2 && ledger.isBalanced)
         bench.stop()
     }
@@ -95,7 +95,7 @@ struct RecordPipelineTests {
             payloads(bench).first?.hasPrefix(#"{"aps":{"content-available":1},"ck":{"ce":2,"cid":"iCloud."#) == true)
         #expect(payloads(bench).first?.contains(#""p":1,"qry":{"dbs":1,"sid":"s1","fo":1,"rid":"r1"}"#) == true)
         #expect(bench.metrics.render().contains("\napus_pushes_reduced_total{app=\"chat\",service=\"apns\"} 2\n"))
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.accepted == 2 && ledger.deadLettered == 0 && ledger.isBalanced)
         bench.stop()
     }
@@ -141,7 +141,7 @@ struct RecordPipelineTests {
         let silent = requests.filter { $0.content.pushType == .background }
         #expect(silent.count == 1 && silent.first?.content.priority == .conserving)
         #expect(Set(requests.map(\.apnsID)).count == 3)
-        let ledger = try await bench.dispatch.ledgers()[0]
+        let ledger = try await bench.dispatch.pushCounts()[0]
         #expect(ledger.matched == 4 && ledger.coalesced == 1 && ledger.accepted == 3 && ledger.isBalanced)
         bench.stop()
     }
@@ -207,7 +207,7 @@ struct RecordPipelineTests {
         #expect(names(bench) == ["a1", "a2", "a2", "b1"])
         let identifiers = bench.transport.requests.filter { $0.token.bytes == Array("a2".utf8) }.map(\.apnsID)
         #expect(Set(identifiers).count == 1)
-        #expect(try await bench.dispatch.ledgers()[0].isBalanced)
+        #expect(try await bench.dispatch.pushCounts()[0].isBalanced)
         bench.stop()
     }
 

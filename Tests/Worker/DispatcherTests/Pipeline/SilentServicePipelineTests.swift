@@ -58,8 +58,9 @@ struct SilentServicePipelineTests {
         let words = ["error app.failing", "apns", "has not answered for", "advice="]
         #expect(words.allSatisfy { told.first?.contains($0) == true } && told.last?.hasPrefix("info") == true)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        let ledgers = try await bench.dispatch.ledgers()
-        #expect(ledgers.map(\.accepted) == [next, next, 0] && ledgers.allSatisfy(\.isBalanced), "nothing is lost")
+        let pushCounts = try await bench.dispatch.pushCounts()
+        #expect(
+            pushCounts.map(\.accepted) == [next, next, 0] && pushCounts.allSatisfy(\.isBalanced), "nothing is lost")
         bench.stop()
     }
 }

@@ -45,9 +45,7 @@ struct ManagementAPI: Sendable {
     /// - Returns: the policy in force for each existing queue, by its name.
     /// - Throws: `ChangeQueueError`: `unavailable`, `refused`.
     func effectivePolicies(of queues: [String]) async throws(ChangeQueueError) -> [String: EffectivePolicy] {
-        do {
-            let loop = try EventLoop(name: "management")
-            defer { loop.stopAndJoin() }
+        try await withLoop { loop in
             var policies: [String: EffectivePolicy] = [:]
             var open = queues
             let deadline = ContinuousClock.now + Self.patience
@@ -72,8 +70,6 @@ struct ManagementAPI: Sendable {
                 }
                 try await Task.sleep(for: .seconds(1))
             }
-        } catch let error as ChangeQueueError { throw error } catch {
-            throw ChangeQueueError(.unavailable, "\(error)")
         }
     }
 
@@ -89,16 +85,12 @@ struct ManagementAPI: Sendable {
         let path =
             "/api/queues/\(PercentEncoding.encode(virtualHost))?columns=name&page=1&page_size=\(Self.pageSize)&name="
             + PercentEncoding.encode(prefix)
-        do {
-            let loop = try EventLoop(name: "management")
-            defer { loop.stopAndJoin() }
-            return try await loop.run {
+        return try await withLoop { loop in
+            try await loop.run {
                 let items = try get(path)?["items"]?.array.map(Array.init) ?? []
                 // The API looks for the text anywhere in the name.
                 return items.compactMap { $0["name"]?.string }.filter { $0.hasPrefix(prefix) }
             }
-        } catch let error as ChangeQueueError { throw error } catch {
-            throw ChangeQueueError(.unavailable, "\(error)")
         }
     }
 
@@ -108,14 +100,23 @@ struct ManagementAPI: Sendable {
     /// - Returns: the statistics by name, without queues of which the API knows nothing.
     /// - Throws: `ChangeQueueError`: `unavailable`, `refused`.
     func statistics(of queues: [String]) async throws(ChangeQueueError) -> [String: QueueStatistics] {
-        do {
-            let loop = try EventLoop(name: "management")
-            defer { loop.stopAndJoin() }
-            return try await loop.run {
+        try await withLoop { loop in
+            try await loop.run {
                 try queues.reduce(into: [:]) { statistics, queue in
                     statistics[queue] = try get(path(of: queue)).flatMap { QueueStatistics($0) }
                 }
             }
+        }
+    }
+
+    /// Does something with a loop of its own, off the caller's thread.
+    private func withLoop<Value: Sendable>(
+        _ work: (EventLoop) async throws -> Value
+    ) async throws(ChangeQueueError) -> Value {
+        do {
+            let loop = try EventLoop(name: "management")
+            defer { loop.stopAndJoin() }
+            return try await work(loop)
         } catch let error as ChangeQueueError { throw error } catch {
             throw ChangeQueueError(.unavailable, "\(error)")
         }

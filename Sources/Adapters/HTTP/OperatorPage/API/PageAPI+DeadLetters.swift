@@ -46,8 +46,7 @@ extension PageAPI {
             writer.object("letter") { letter.summary.write(to: &$0) }
             writer.object("properties") { writer in
                 for (name, value) in letter.message.properties.texts {
-                    writer.key(dynamic: name)
-                    writer.string(PageMask.text(value))
+                    writer.member(dynamic: name, PageMask.text(value))
                 }
             }
             writer.key("headers")

@@ -39,22 +39,20 @@ extension PageAPI {
     }
 
     private static func event(_ identifier: String, _ device: Device, title: String?, body: String?) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("specversion", "1.0")
-        writer.member("id", identifier)
-        writer.member("source", source)
-        writer.member("type", "push.requested")
-        writer.object("data") { writer in
-            writer.member("app", device.app)
-            writer.array("deviceIds", texts: [device.deviceID])
-            writer.object("notification") { writer in
-                writer.member("title", title)
-                writer.member("body", body)
+        JSONWriter.object { writer in
+            writer.member("specversion", "1.0")
+            writer.member("id", identifier)
+            writer.member("source", source)
+            writer.member("type", "push.requested")
+            writer.object("data") { writer in
+                writer.member("app", device.app)
+                writer.array("deviceIds", texts: [device.deviceID])
+                writer.object("notification") { writer in
+                    writer.member("title", title)
+                    writer.member("body", body)
+                }
             }
         }
-        writer.endObject()
-        return writer.bytes
     }
 
     private static func randomIdentifier() -> String {

@@ -68,56 +68,6 @@ extension PageProblem {
 }
 
 extension JSONWriter {
-    /// Writes a member that is an object.
-    mutating func object(_ key: StaticString, _ write: (inout JSONWriter) throws -> Void) rethrows {
-        self.key(key)
-        beginObject()
-        try write(&self)
-        endObject()
-    }
-
-    /// Writes a member that is an array of objects.
-    mutating func array<Element>(
-        _ key: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
-    ) {
-        self.key(key)
-        beginArray()
-        for element in elements {
-            beginObject()
-            write(&self, element)
-            endObject()
-        }
-        endArray()
-    }
-
-    /// Writes a member that is an array of texts.
-    mutating func array(_ key: StaticString, texts: some Sequence<String>) {
-        self.key(key)
-        beginArray()
-        for text in texts { string(text) }
-        endArray()
-    }
-
-    /// Writes a member if it has a value.
-    mutating func member(_ key: StaticString, _ text: String?) {
-        guard let text else { return }
-        self.key(key)
-        string(text)
-    }
-
-    /// Writes a member if it has a value.
-    mutating func member(_ key: StaticString, _ number: (some FixedWidthInteger)?) {
-        guard let number else { return }
-        self.key(key)
-        integer(number)
-    }
-
-    /// Writes a member.
-    mutating func member(_ key: StaticString, _ truth: Bool) {
-        self.key(key)
-        boolean(truth)
-    }
-
     /// Writes a member if it has a value, with four digits after the point at most.
     mutating func member(_ key: StaticString, rounded number: Double?) {
         guard let number, number.isFinite else { return }

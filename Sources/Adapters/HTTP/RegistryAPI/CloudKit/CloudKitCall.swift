@@ -64,10 +64,8 @@ struct CloudKitCall {
                 try registry.removeSubscription(key)
             }
             writer.beginObject()
-            writer.key("subscriptionID")
-            writer.string(key.subscriptionID)
-            writer.key("deleted")
-            writer.boolean(true)
+            writer.member("subscriptionID", key.subscriptionID)
+            writer.member("deleted", true)
             writer.endObject()
         }
     }
@@ -155,12 +153,9 @@ struct CloudKitCall {
         }
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("apnsEnvironment")
-        writer.string(environment)
-        writer.key("apnsToken")
-        writer.string(context.courierTokens.token(of: secret).hexadecimal)
-        writer.key("webcourierURL")
-        writer.string("\(base)/courier/\(secret.text)")
+        writer.member("apnsEnvironment", environment)
+        writer.member("apnsToken", context.courierTokens.token(of: secret).hexadecimal)
+        writer.member("webcourierURL", "\(base)/courier/\(secret.text)")
         writer.endObject()
         return .content(200, type: "application/json", writer.bytes)
     }
@@ -235,10 +230,7 @@ struct CloudKitCall {
     private static func subscriptions(_ write: (inout JSONWriter) -> Void) -> HTTPResponse {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("subscriptions")
-        writer.beginArray()
-        write(&writer)
-        writer.endArray()
+        writer.array("subscriptions") { writer in write(&writer) }
         writer.endObject()
         return .content(200, type: "application/json", writer.bytes)
     }

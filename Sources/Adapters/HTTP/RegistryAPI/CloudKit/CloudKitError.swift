@@ -91,20 +91,13 @@ struct CloudKitError: Error, Hashable {
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
         if let subscriptionID {
-            writer.key("subscriptionID")
-            writer.string(subscriptionID)
+            writer.member("subscriptionID", subscriptionID)
         } else {
-            writer.key("uuid")
-            writer.string(RandomIdentifier.uuid())
+            writer.member("uuid", RandomIdentifier.uuid())
         }
-        writer.key("serverErrorCode")
-        writer.string(code.rawValue)
-        writer.key("reason")
-        writer.string(reason)
-        if let retryAfterSeconds {
-            writer.key("retryAfter")
-            writer.integer(retryAfterSeconds)
-        }
+        writer.member("serverErrorCode", code.rawValue)
+        writer.member("reason", reason)
+        writer.member("retryAfter", retryAfterSeconds)
         writer.endObject()
     }
 

@@ -39,8 +39,7 @@ extension CloudKitSubscription {
         let isQuery = subscription.kind == .query
         writer.beginObject()
         // Not the client's: the name may be one that it was given here.
-        writer.key("subscriptionID")
-        writer.string(subscription.key.subscriptionID)
+        writer.member("subscriptionID", subscription.key.subscriptionID)
         write("subscriptionType") { $0.string(subscription.kind.rawValue) }
         write("query", isQuery) { writeQuery(subscription, to: &$0) }
         write("recordType", !isQuery && subscription.recordType != nil) { $0.string(subscription.recordType ?? "") }
@@ -49,8 +48,7 @@ extension CloudKitSubscription {
         write("zoneWide", isQuery) { $0.boolean(subscription.zoneName == nil) }
         write("zoneID", subscription.zoneName != nil) { writer in
             writer.beginObject()
-            writer.key("zoneName")
-            writer.string(subscription.zoneName ?? FieldValue.defaultZoneName)
+            writer.member("zoneName", subscription.zoneName ?? FieldValue.defaultZoneName)
             writer.endObject()
         }
         write("notificationInfo") { subscription.notification.write(to: &$0) }
@@ -62,14 +60,12 @@ extension CloudKitSubscription {
         var filters = JSONWriter()
         let isFilter = subscription.predicate.writeFilterBy(to: &filters)
         writer.beginObject()
-        writer.key("recordType")
-        writer.string(subscription.recordType ?? "")
+        writer.member("recordType", subscription.recordType ?? "")
         if isFilter {
             writer.key("filterBy")
             writer.raw(filters.bytes)
         } else {
-            writer.key("predicate")
-            writer.string(subscription.predicate.description)
+            writer.member("predicate", subscription.predicate.description)
         }
         writer.endObject()
     }

@@ -24,12 +24,7 @@ struct CognitoCall: Sendable {
             let deviceID = try DeviceRegistrar(registry: registry, app: app).register(
                 registration.token, platform: registration.platform, for: .identity(identity, pool: identityPoolID),
                 nowMilliseconds: context.nowMilliseconds)
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("DeviceId")
-            writer.string(deviceID)
-            writer.endObject()
-            return writer.bytes
+            return JSONWriter.object { writer in writer.member("DeviceId", deviceID) }
         }
     }
 

@@ -65,10 +65,8 @@ struct CognitoError: Error, Hashable {
     func response(retryAfterSeconds: Int? = nil) -> HTTPResponse {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("__type")
-        writer.string(name)
-        writer.key("message")
-        writer.string(message)
+        writer.member("__type", name)
+        writer.member("message", message)
         writer.endObject()
         var response = CognitoResponse.json(status, writer.bytes)
         response.fields.append(HTTPField("x-amzn-ErrorType", name))

@@ -49,24 +49,14 @@ struct CognitoPoolConfiguration {
 
     /// The body of the answers.
     func json(identityPoolID: String) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("IdentityPoolId")
-        writer.string(identityPoolID)
-        if let applicationArns {
-            writer.key("PushSync")
-            writer.beginObject()
-            writer.key("ApplicationArns")
-            writer.beginArray()
-            for arn in applicationArns { writer.string(arn) }
-            writer.endArray()
-            if let roleArn {
-                writer.key("RoleArn")
-                writer.string(roleArn)
+        JSONWriter.object { writer in
+            writer.member("IdentityPoolId", identityPoolID)
+            if let applicationArns {
+                writer.object("PushSync") { writer in
+                    writer.array("ApplicationArns", texts: applicationArns)
+                    writer.member("RoleArn", roleArn)
+                }
             }
-            writer.endObject()
         }
-        writer.endObject()
-        return writer.bytes
     }
 }

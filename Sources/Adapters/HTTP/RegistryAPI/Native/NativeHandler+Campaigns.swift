@@ -52,13 +52,9 @@ extension NativeHandler {
             }
             return Self.json { writer in
                 Self.write(campaign, to: &writer)
-                writer.key("slices")
-                writer.beginArray()
-                for slice in slices ?? [] { Self.write(slice, to: &writer) }
-                writer.endArray()
+                writer.array("slices") { writer in for slice in slices ?? [] { Self.write(slice, to: &writer) } }
                 guard let hours, let shown, shown.upperBound < hours.upperBound else { return }
-                writer.key("next")
-                writer.string(Self.text(ofHour: shown.upperBound + 1))
+                writer.member("next", Self.text(ofHour: shown.upperBound + 1))
             }
         }
     }
@@ -80,32 +76,23 @@ extension NativeHandler {
     // MARK: JSON
 
     private static func write(_ campaign: CampaignSummary, to writer: inout JSONWriter) {
-        writer.key("app")
-        writer.string(campaign.campaign.app)
-        writer.key("campaign")
-        writer.string(campaign.campaign.name)
-        writer.key("firstHour")
-        writer.string(text(ofHour: campaign.firstHour))
-        writer.key("lastHour")
-        writer.string(text(ofHour: campaign.lastHour))
+        writer.member("app", campaign.campaign.app)
+        writer.member("campaign", campaign.campaign.name)
+        writer.member("firstHour", text(ofHour: campaign.firstHour))
+        writer.member("lastHour", text(ofHour: campaign.lastHour))
         write(campaign.counts, to: &writer)
     }
 
     private static func write(_ slice: CampaignSlice, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("hour")
-        writer.string(text(ofHour: slice.hour))
-        writer.key("platform")
-        writer.string(slice.platform.rawValue)
+        writer.member("hour", text(ofHour: slice.hour))
+        writer.member("platform", slice.platform.rawValue)
         write(slice.counts, to: &writer)
         writer.endObject()
     }
 
     private static func write(_ counts: CampaignCounts, to writer: inout JSONWriter) {
-        for (name, count) in counts.members {
-            writer.key(name)
-            writer.integer(count)
-        }
+        for (name, count) in counts.members { writer.member(name, count) }
     }
 }
 

@@ -89,8 +89,7 @@ extension NativeHandler {
         let device = try device()
         let badge = try using { (registry) throws(RegistryError) in try registry.badge(of: device.deviceID) }
         return Self.json { writer in
-            writer.key("badge")
-            writer.integer(badge ?? 0)
+            writer.member("badge", badge ?? 0)
         }
     }
 
@@ -126,39 +125,24 @@ extension NativeHandler {
         let tokens = try registry.tokens(of: [device.deviceID])[0]
         return json(status) { writer in
             write(device, to: &writer)
-            writer.key("tokens")
-            writer.beginObject()
-            for token in tokens {
-                writer.key(dynamic: token.kind.rawValue)
-                writer.string(token.token.description)
+            writer.object("tokens") { writer in
+                for token in tokens { writer.member(dynamic: token.kind.rawValue, token.token.description) }
             }
-            writer.endObject()
-            writer.key("datasets")
-            writer.beginArray()
-            for name in names.prefix(listMaximum) { writer.string(name) }
-            writer.endArray()
+            writer.array("datasets", texts: names.prefix(listMaximum))
             if names.count > listMaximum, let next = names.prefix(listMaximum).last {
-                writer.key("nextDatasets")
-                writer.string(next)
+                writer.member("nextDatasets", next)
             }
-            writer.key("futureDatasets")
-            writer.boolean(datasets.includesFuture)
-            writer.key("badge")
-            writer.integer(badge)
+            writer.member("futureDatasets", datasets.includesFuture)
+            writer.member("badge", badge)
         }
     }
 
     /// The members of a device, with only the beginning of its token: the whole one lets its holder push to it.
     private static func write(_ device: Device, to writer: inout JSONWriter) {
         for (name, value) in device.texts(token: device.token.excerpt(for: device.platform)) {
-            writer.key(name)
-            writer.string(value)
+            writer.member(name, value)
         }
-        if let end = device.token.details?.expiresAtMilliseconds {
-            writer.key("expiresAt")
-            writer.integer(end)
-        }
-        writer.key("registeredAt")
-        writer.integer(device.registeredAtMilliseconds)
+        writer.member("expiresAt", device.token.details?.expiresAtMilliseconds)
+        writer.member("registeredAt", device.registeredAtMilliseconds)
     }
 }

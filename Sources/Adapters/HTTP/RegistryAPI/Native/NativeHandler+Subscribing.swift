@@ -73,12 +73,9 @@ extension NativeHandler {
         }
         return Self.page("topics", found, limit: limit, next: \.topic) { count, writer in
             writer.beginObject()
-            writer.key("topic")
-            writer.string(count.topic)
-            writer.key("devices")
-            writer.integer(count.devices)
-            writer.key("users")
-            writer.integer(count.users)
+            writer.member("topic", count.topic)
+            writer.member("devices", count.devices)
+            writer.member("users", count.users)
             writer.endObject()
         }
     }
@@ -102,8 +99,7 @@ extension NativeHandler {
     ) throws(NativeProblem) -> HTTPResponse {
         let count = try using(erase)
         return Self.json { writer in
-            writer.key("removedDevices")
-            writer.integer(count)
+            writer.member("removedDevices", count)
         }
     }
 }

@@ -123,14 +123,9 @@ extension NativeHandler {
         }
         return Self.page("counts", found, limit: limit, next: Self.position) { count, writer in
             writer.beginObject()
-            writer.key("app")
-            writer.string(count.app)
-            if let recordType = count.recordType {
-                writer.key("recordType")
-                writer.string(recordType)
-            }
-            writer.key("count")
-            writer.integer(count.count)
+            writer.member("app", count.app)
+            writer.member("recordType", count.recordType)
+            writer.member("count", count.count)
             writer.endObject()
         }
     }

@@ -110,17 +110,15 @@ struct NativeHandler {
         write: (Entry, inout JSONWriter) -> Void
     ) -> HTTPResponse {
         json { writer in
-            writer.key(name)
-            writer.beginArray()
             var count = 0
-            while count < min(entries.count, limit), writer.bytes.count < pageBytesMaximum {
-                write(entries[count], &writer)
-                count += 1
+            writer.array(name) { writer in
+                while count < min(entries.count, limit), writer.bytes.count < pageBytesMaximum {
+                    write(entries[count], &writer)
+                    count += 1
+                }
             }
-            writer.endArray()
             guard count > 0, hasMore || count < entries.count else { return }
-            writer.key("next")
-            writer.string(next(entries[count - 1]))
+            writer.member("next", next(entries[count - 1]))
         }
     }
 

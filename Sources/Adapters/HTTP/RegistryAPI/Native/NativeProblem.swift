@@ -85,12 +85,9 @@ struct NativeProblem: Error, Hashable {
     var response: HTTPResponse {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("status")
-        writer.integer(status)
-        writer.key("code")
-        writer.string(code.rawValue)
-        writer.key("detail")
-        writer.string(detail)
+        writer.member("status", status)
+        writer.member("code", code.rawValue)
+        writer.member("detail", detail)
         writer.endObject()
         var response = HTTPResponse.content(status, type: "application/problem+json", writer.bytes)
         if let retryAfterSeconds { response.fields.append(HTTPField("Retry-After", "\(retryAfterSeconds)")) }

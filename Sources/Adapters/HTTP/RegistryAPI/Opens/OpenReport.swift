@@ -90,10 +90,7 @@ struct OpenReport: Sendable {
             }
         }
         return NativeHandler.json { writer in
-            writer.key("results")
-            writer.beginArray()
-            for result in results { writer.string(result.rawValue) }
-            writer.endArray()
+            writer.array("results") { writer in for result in results { writer.string(result.rawValue) } }
         }
     }
 }

@@ -70,17 +70,13 @@ public struct WebPushSubscription: Hashable, Sendable {
     /// Writes the JSON of a browser; with it, a push can be sent.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("endpoint")
-        writer.string(endpoint)
+        writer.member("endpoint", endpoint)
         writer.key("expirationTime")
         if let expirationTime { writer.integer(expirationTime) } else { writer.null() }
-        writer.key("keys")
-        writer.beginObject()
-        writer.key("p256dh")
-        writer.string(p256dh)
-        writer.key("auth")
-        writer.string(auth)
-        writer.endObject()
+        writer.object("keys") { writer in
+            writer.member("p256dh", p256dh)
+            writer.member("auth", auth)
+        }
         writer.endObject()
     }
 

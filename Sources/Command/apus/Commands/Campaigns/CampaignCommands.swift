@@ -39,7 +39,6 @@ enum CampaignCommands {
 /// `apus campaign list`.
 struct CampaignListCommand: Command {
     private static let limitDefault = 100
-    private static let pageSize = 1_000
     private static let app = CommandOption.value("app", "NAME", "Only campaigns of this app.")
     private static let limit = CommandOption.value(
         "limit", letter: "n", "COUNT", "The most campaigns to list. Default: \(limitDefault).")
@@ -77,17 +76,16 @@ struct CampaignListCommand: Command {
         try CampaignCommands.read(invocation) { registry in
             var last: Int64?
             var shownCount = 0
-            while shownCount < limit, !invocation.output.isBroken {
-                let pageLimit = min(limit - shownCount, Self.pageSize)
-                let page = try registry.campaigns(app: app, before: last, limit: pageLimit)
+            try invocation.forEachPage(limit: limit) { last, limit in
+                try registry.campaigns(app: app, before: last?.number, limit: limit)
+            } _: { page in
                 if invocation.isJSON {
-                    for campaign in page { invocation.output.line(CampaignReport.json(campaign)) }
-                } else if !page.isEmpty {
+                    for campaign in page { invocation.output.line(CampaignReport.report(campaign).json) }
+                } else {
                     for line in CampaignReport.table(page) { invocation.output.line(line) }
                 }
                 shownCount += page.count
-                guard page.count == pageLimit, let end = page.last?.number else { break }
-                last = end
+                last = page.last?.number
             }
             if shownCount == 0 { StandardError.line("no campaigns") }
             if shownCount == limit, let last, try !registry.campaigns(app: app, before: last, limit: 1).isEmpty {
@@ -150,11 +148,7 @@ struct CampaignShowCommand: Command {
             }
             let timeline = CampaignTimeline(slices ?? [], by: step)
             let report = CampaignReport(campaign: campaign, hours: hours, timeline: timeline, step: step)
-            if invocation.isJSON {
-                invocation.output.line(report.json)
-            } else {
-                for line in report.lines { invocation.output.line(line) }
-            }
+            invocation.show(json: report.report.json, lines: report.lines)
         }
         return .ok
     }

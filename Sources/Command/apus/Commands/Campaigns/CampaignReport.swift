@@ -1,6 +1,5 @@
 import Backoffice
 import Essentials
-import JSON
 import Notifications
 import RegistryCore
 
@@ -19,13 +18,12 @@ struct CampaignReport {
 
     /// A table of campaigns, the last hour of each at the end.
     static func table(_ campaigns: [CampaignSummary]) -> [String] {
-        var table = TextTable(["APP", "CAMPAIGN"] + headers + ["LAST"], leftColumns: [0, 1, headers.count + 2])
-        for summary in campaigns {
+        let rows = campaigns.map { summary in
             let last = WallTime.text(milliseconds: CampaignHour.start(of: summary.lastHour))
-            table.add(
-                [summary.campaign.app, summary.campaign.name] + cells(summary.counts) + [hourText(last)])
+            return [summary.campaign.app, summary.campaign.name] + cells(summary.counts) + [hourText(last)]
         }
-        return table.lines
+        return TextTable.lines(
+            [["APP", "CAMPAIGN"] + headers + ["LAST"]] + rows, leftColumns: [0, 1, headers.count + 2])
     }
 
     /// The campaign: its sums, its platforms, its hours or days.
@@ -39,28 +37,30 @@ struct CampaignReport {
         ]
         guard hours != nil else { return lines + ["Nothing was counted in the time that was asked for."] }
         guard !timeline.parts.isEmpty else { return lines + ["Nothing was counted in this time."] }
-        var platforms = TextTable(["PLATFORM"] + Self.headers, leftColumns: [0])
-        for share in timeline.platforms { platforms.add([share.platform.rawValue] + Self.cells(share.counts)) }
-        var parts = TextTable(
-            [step.rawValue.uppercased()] + Self.headers + [""], leftColumns: [0, Self.headers.count + 1])
+        let platforms = timeline.platforms.map { [$0.platform.rawValue] + Self.cells($0.counts) }
         let most = timeline.parts.map(\.counts.accepted).max() ?? 0
-        for part in timeline.parts {
-            parts.add([time(part.hour)] + Self.cells(part.counts) + [Self.bar(part.counts.accepted, of: most)])
+        let parts = timeline.parts.map { part in
+            [time(part.hour)] + Self.cells(part.counts) + [Self.bar(part.counts.accepted, of: most)]
         }
-        return lines + sums + [""] + platforms.lines + [""] + parts.lines
+        return lines + sums + [""]
+            + TextTable.lines([["PLATFORM"] + Self.headers] + platforms, leftColumns: [0]) + [""]
+            + TextTable.lines(
+                [[step.rawValue.uppercased()] + Self.headers + [""]] + parts,
+                leftColumns: [0, Self.headers.count + 1])
     }
 
     private var sums: [String] {
         let counts = timeline.counts
-        var table = TextTable(["", "", ""], leftColumns: [0, 2])
-        table.add(["matched", "\(counts.matched)", ""])
-        table.add(["accepted", "\(counts.accepted)", Self.share(counts.accepted, of: counts.matched, "matched")])
-        table.add(["opened", "\(counts.opened)", Self.share(counts.opened, of: counts.accepted, "accepted")])
-        table.add(["token dead", "\(counts.tokenDead)", ""])
-        table.add(["expired", "\(counts.expired)", ""])
-        table.add(["coalesced", "\(counts.coalesced)", ""])
-        table.add(["dead letters", "\(counts.deadLettered)", ""])
-        return Array(table.lines.dropFirst())
+        return TextTable.lines(
+            [
+                ["matched", "\(counts.matched)", ""],
+                ["accepted", "\(counts.accepted)", Self.share(counts.accepted, of: counts.matched, "matched")],
+                ["opened", "\(counts.opened)", Self.share(counts.opened, of: counts.accepted, "accepted")],
+                ["token dead", "\(counts.tokenDead)", ""],
+                ["expired", "\(counts.expired)", ""],
+                ["coalesced", "\(counts.coalesced)", ""],
+                ["dead letters", "\(counts.deadLettered)", ""],
+            ], leftColumns: [0, 2])
     }
 
     private static func cells(_ counts: CampaignCounts) -> [String] {
@@ -100,70 +100,32 @@ struct CampaignReport {
 
     // MARK: For programs
 
-    /// A campaign and its sums, in one line.
-    static func json(_ campaign: CampaignSummary) -> String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        write(campaign, counts: campaign.counts, to: &writer)
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+    /// A campaign and its sums.
+    static func report(_ campaign: CampaignSummary) -> Report { report(campaign, counts: campaign.counts) }
+
+    /// The campaign with its platforms and its hours or days.
+    var report: Report {
+        let platforms = timeline.platforms.map {
+            ["platform": $0.platform.rawValue] + Self.report($0.counts)
+        }
+        let slices = timeline.slices.map {
+            ["at": CampaignHour.start(of: $0.hour), "platform": $0.platform.rawValue] + Self.report($0.counts)
+        }
+        return Self.report(campaign, counts: timeline.counts) + [
+            "from": hours.map { CampaignHour.start(of: $0.lowerBound) },
+            "through": hours.map { CampaignHour.end(of: $0.upperBound) },
+            "platforms": platforms, "by": step.rawValue, "slices": slices,
+        ]
     }
 
-    /// The campaign with its platforms and its hours or days, in one line.
-    var json: String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        Self.write(campaign, counts: timeline.counts, to: &writer)
-        if let hours {
-            writer.key("from")
-            writer.integer(CampaignHour.start(of: hours.lowerBound))
-            writer.key("through")
-            writer.integer(CampaignHour.end(of: hours.upperBound))
-        }
-        writer.key("platforms")
-        writer.beginArray()
-        for share in timeline.platforms {
-            writer.beginObject()
-            writer.key("platform")
-            writer.string(share.platform.rawValue)
-            Self.write(share.counts, to: &writer)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.key("by")
-        writer.string(step.rawValue)
-        writer.key("slices")
-        writer.beginArray()
-        for slice in timeline.slices {
-            writer.beginObject()
-            writer.key("at")
-            writer.integer(CampaignHour.start(of: slice.hour))
-            writer.key("platform")
-            writer.string(slice.platform.rawValue)
-            Self.write(slice.counts, to: &writer)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+    private static func report(_ summary: CampaignSummary, counts: CampaignCounts) -> Report {
+        [
+            "app": summary.campaign.app, "campaign": summary.campaign.name,
+            "firstAt": CampaignHour.start(of: summary.firstHour), "lastAt": CampaignHour.start(of: summary.lastHour),
+        ] + report(counts)
     }
 
-    private static func write(_ summary: CampaignSummary, counts: CampaignCounts, to writer: inout JSONWriter) {
-        writer.key("app")
-        writer.string(summary.campaign.app)
-        writer.key("campaign")
-        writer.string(summary.campaign.name)
-        writer.key("firstAt")
-        writer.integer(CampaignHour.start(of: summary.firstHour))
-        writer.key("lastAt")
-        writer.integer(CampaignHour.start(of: summary.lastHour))
-        write(counts, to: &writer)
-    }
-
-    private static func write(_ counts: CampaignCounts, to writer: inout JSONWriter) {
-        for (name, count) in counts.members {
-            writer.key(name)
-            writer.integer(count)
-        }
+    private static func report(_ counts: CampaignCounts) -> Report {
+        Report(counts.members.map { .init("\($0.name)", $0.count) })
     }
 }

@@ -1,5 +1,4 @@
 import Dispatcher
-import JSON
 import WorkerConfiguration
 
 /// The output of `apus check`: lines for people as they come, or one JSON object at the end.
@@ -40,7 +39,7 @@ struct CheckReport {
     ///   - path: the file, if one was read or named.
     ///   - values: the values in force, if they are to be printed.
     func finish(path: String?, values: LoadedConfiguration?) {
-        guard !isJSON else { return output.line(json(path: path, values: values)) }
+        guard !isJSON else { return output.line(report(path: path, values: values).json) }
         if let values { output.write(values.effectiveText) }
         let name = path ?? "the configuration"
         let errorCount = problems.filter { $0.severity == "error" }.count
@@ -53,46 +52,20 @@ struct CheckReport {
         }
     }
 
-    private func json(path: String?, values: LoadedConfiguration?) -> [UInt8] {
-        var writer = JSONWriter(capacityBytes: 4_096)
-        writer.beginObject()
-        writer.key("ok")
-        writer.boolean(exitCode == .ok)
-        writer.key("file")
-        if let path { writer.string(path) } else { writer.null() }
-        writer.key("problems")
-        writer.beginArray()
-        for (severity, problem) in problems { Self.write(problem, severity: severity, to: &writer) }
-        writer.endArray()
-        writer.key("connections")
-        writer.beginArray()
-        for (name, outcome) in probes {
-            let (word, text) = outcome.words
-            Self.write([("name", name), ("result", word), ("message", text)], to: &writer)
-        }
-        writer.endArray()
-        if let values {
-            writer.key("configuration")
-            writer.raw(values.effectiveJSON.utf8)
-        }
-        writer.endObject()
-        return writer.bytes
+    private func report(path: String?, values: LoadedConfiguration?) -> Report {
+        [
+            "ok": exitCode == .ok, "file": Report.OrNull(path), "problems": problems.map(Self.report),
+            "connections": probes.map { name, outcome in
+                ["name": name, "result": outcome.words.0, "message": outcome.words.1] as Report
+            },
+            "configuration": values.map { Report.Raw(Array($0.effectiveJSON.utf8)) },
+        ]
     }
 
-    private static func write(_ problem: ConfigurationProblem, severity: String, to writer: inout JSONWriter) {
-        write(
-            [
-                ("severity", severity), ("origin", problem.origin.description), ("key", problem.key),
-                ("message", problem.message), ("remedy", problem.remedy),
-            ], to: &writer)
-    }
-
-    private static func write(_ fields: [(StaticString, String)], to writer: inout JSONWriter) {
-        writer.beginObject()
-        for (name, text) in fields {
-            writer.key(name)
-            writer.string(text)
-        }
-        writer.endObject()
+    private static func report(severity: String, problem: ConfigurationProblem) -> Report {
+        [
+            "severity": severity, "origin": problem.origin.description, "key": problem.key,
+            "message": problem.message, "remedy": problem.remedy,
+        ]
     }
 }

@@ -2,23 +2,22 @@ import Backoffice
 import ChangeEvents
 import Essentials
 import EventLoop
-import JSON
 import Messages
 import Notifications
 import RegistryCore
 
 /// Writes dead letters, for people and for programs.
 enum DeadLetterReport {
-    /// The columns of `line`.
-    static let header = "ID\tAGE\tATTEMPTS\tREASON\tAPP\tTYPE\tSOURCE\tEVENT"
+    /// The columns of a list.
+    static let header = ["ID", "AGE", "ATTEMPTS", "REASON", "APP", "TYPE", "SOURCE", "EVENT"]
 
-    /// One line for a listing, its values separated by tabs.
-    static func line(_ letter: DeadLetterSummary) -> String {
+    /// One letter in the columns of a list.
+    static func columns(_ letter: DeadLetterSummary) -> [String] {
         [
             letter.shortIdentifier, age(since: letter.deadLetteredMilliseconds),
             letter.attempts.map { String($0) } ?? "-", letter.reason, letter.app ?? "-", letter.eventType ?? "-",
             letter.eventSource ?? "-", letter.eventIdentifier ?? "-",
-        ].map { $0.printable() }.joined(separator: "\t")
+        ]
     }
 
     /// How long ago a moment was, in the unit that suits it.
@@ -57,29 +56,22 @@ enum DeadLetterReport {
         return lines
     }
 
-    /// One letter as one line of JSON, whole if its message is given.
-    static func json(_ letter: DeadLetterSummary, _ message: Message? = nil) -> String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        let texts = [
-            ("id", letter.identifier), ("reason", letter.reason), ("detail", letter.detail), ("app", letter.app),
-            ("eventSource", letter.eventSource), ("eventId", letter.eventIdentifier), ("eventType", letter.eventType),
+    /// One letter for programs, whole if its message is given.
+    static func report(_ letter: DeadLetterSummary, _ message: Message? = nil) -> Report {
+        let summary: Report = [
+            "id": letter.identifier, "reason": letter.reason, "detail": letter.detail, "app": letter.app,
+            "eventSource": letter.eventSource, "eventId": letter.eventIdentifier, "eventType": letter.eventType,
+            "attempts": letter.attempts, "firstSeenAt": letter.firstSeenMilliseconds,
+            "deadLetteredAt": letter.deadLetteredMilliseconds, "bodySizeBytes": letter.bodySizeBytes,
         ]
-        for case (let name, let text?) in texts {
-            writer.key(dynamic: name)
-            writer.string(text)
-        }
-        let numbers = [
-            ("attempts", letter.attempts), ("firstSeenAt", letter.firstSeenMilliseconds),
-            ("deadLetteredAt", letter.deadLetteredMilliseconds), ("bodySizeBytes", Int64(letter.bodySizeBytes)),
+        guard let message else { return summary }
+        // A body that is not text has to survive too.
+        let text = String(validating: message.body, as: UTF8.self)
+        return summary + [
+            "properties": Report(message.properties.texts.map { .init($0.name, $0.value) }),
+            "headers": Report.Raw(HeaderValue.table(message.headers).json), "body": text,
+            "bodyHexadecimal": text == nil ? HexadecimalDigits.text(message.body) : nil,
         ]
-        for case (let name, let number?) in numbers {
-            writer.key(dynamic: name)
-            writer.integer(number)
-        }
-        if let message { write(message, to: &writer) }
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     /// Reads complete letters, one after the other.
@@ -102,26 +94,6 @@ enum DeadLetterReport {
                 }
             }
             return true
-        }
-    }
-
-    private static func write(_ message: Message, to writer: inout JSONWriter) {
-        writer.key("properties")
-        writer.beginObject()
-        for (name, value) in message.properties.texts {
-            writer.key(dynamic: name)
-            writer.string(value)
-        }
-        writer.endObject()
-        writer.key("headers")
-        writer.raw(HeaderValue.table(message.headers).json)
-        // A body that is not text has to survive too.
-        if let text = String(validating: message.body, as: UTF8.self) {
-            writer.key("body")
-            writer.string(text)
-        } else {
-            writer.key("bodyHexadecimal")
-            writer.string(HexadecimalDigits.text(message.body))
         }
     }
 }

@@ -1,6 +1,4 @@
 import Backoffice
-import Essentials
-import JSON
 import RegistryCore
 
 /// `apus dead-letters list`.
@@ -39,11 +37,10 @@ struct DeadLettersListCommand: Command {
             }
             var shown: DeadLetterSummary?
             var shownCount = 0
-            if !invocation.isJSON { invocation.output.line(DeadLetterReport.header) }
+            invocation.showHeader(DeadLetterReport.header)
             try selection.forEachPage(in: registry, after: last?.number ?? 0) { page in
                 for letter in page.prefix(limit - shownCount) {
-                    invocation.output.line(
-                        invocation.isJSON ? DeadLetterReport.json(letter) : DeadLetterReport.line(letter))
+                    invocation.show(DeadLetterReport.report(letter), columns: DeadLetterReport.columns(letter))
                     shown = letter
                 }
                 if let shown, shownCount + page.count > limit {
@@ -81,7 +78,8 @@ struct DeadLettersShowCommand: Command {
         return try await DeadLettersCommands.read(invocation) { registry in
             try DeadLetterReport.forEachLetter(selection, in: registry) { letter in
                 invocation.show(
-                    json: DeadLetterReport.json(letter.summary, letter.message), lines: DeadLetterReport.lines(letter))
+                    json: DeadLetterReport.report(letter.summary, letter.message).json,
+                    lines: DeadLetterReport.lines(letter))
                 return !invocation.output.isBroken
             }
         }
@@ -110,41 +108,29 @@ struct DeadLettersCountCommand: Command {
         let filter = try DeadLettersCommands.selection(invocation).filter
         return try await DeadLettersCommands.read(invocation) { registry in
             let counts = try registry.deadLetterCounts(matching: filter)
-            guard !invocation.isJSON else { return invocation.output.line(Self.json(counts)) }
-            invocation.output.line("COUNT\tREASON\tAPP\tOLDEST")
-            for count in counts {
-                invocation.output.line(
-                    [
-                        "\(count.count)", count.reason.printable(), count.app?.printable() ?? "-",
-                        DeadLetterReport.age(since: count.oldestMilliseconds),
-                    ].joined(separator: "\t"))
-            }
+            invocation.show(json: Self.report(counts).json, lines: Self.lines(counts))
         }
     }
 
-    private static func json(_ counts: [DeadLetterCount]) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("count")
-        writer.integer(counts.reduce(0) { $0 + $1.count })
-        writer.key("counts")
-        writer.beginArray()
-        for count in counts {
-            writer.beginObject()
-            writer.key("reason")
-            writer.string(count.reason)
-            if let app = count.app {
-                writer.key("app")
-                writer.string(app)
-            }
-            writer.key("count")
-            writer.integer(count.count)
-            writer.key("oldestAt")
-            writer.integer(count.oldestMilliseconds)
-            writer.endObject()
+    private static func lines(_ counts: [DeadLetterCount]) -> [String] {
+        let rows = counts.map { count in
+            [
+                "\(count.count)", count.reason, count.app ?? "-",
+                DeadLetterReport.age(since: count.oldestMilliseconds),
+            ]
         }
-        writer.endArray()
-        writer.endObject()
-        return writer.bytes
+        return ([["COUNT", "REASON", "APP", "OLDEST"]] + rows).map(CommandInvocation.row)
+    }
+
+    private static func report(_ counts: [DeadLetterCount]) -> Report {
+        [
+            "count": counts.reduce(0) { $0 + $1.count },
+            "counts": counts.map { count in
+                [
+                    "reason": count.reason, "app": count.app, "count": count.count,
+                    "oldestAt": count.oldestMilliseconds,
+                ] as Report
+            },
+        ]
     }
 }

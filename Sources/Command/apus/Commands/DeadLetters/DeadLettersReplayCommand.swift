@@ -80,7 +80,7 @@ struct DeadLettersExportCommand: Command {
         let selection = try DeadLettersCommands.selection(invocation)
         return try await DeadLettersCommands.read(invocation) { registry in
             try DeadLetterReport.forEachLetter(selection, in: registry) { letter in
-                invocation.output.line(DeadLetterReport.json(letter.summary, letter.message))
+                invocation.output.line(DeadLetterReport.report(letter.summary, letter.message).json)
                 return !invocation.output.isBroken
             }
         }

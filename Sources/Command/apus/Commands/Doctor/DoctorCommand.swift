@@ -3,7 +3,6 @@ import Dispatcher
 import Essentials
 import EventLoop
 import HTTPClient
-import JSON
 import RegistryCore
 import WorkerConfiguration
 
@@ -180,32 +179,13 @@ struct DoctorCommand: Command {
     }
 
     private func show(_ bundle: SupportBundle, _ invocation: CommandInvocation) {
-        guard invocation.isJSON else {
-            for file in bundle.files {
-                let mark = file.isWritten ? "wrote   " : "LACKING "
-                invocation.output.line("\(mark)\(file.name): \(file.note)")
-            }
-            let count = bundle.files.filter(\.isWritten).count
-            return invocation.output.line("\(bundle.path) has \(count) files; look through them before you send them")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("folder")
-        writer.string(bundle.path)
-        writer.key("files")
-        writer.beginArray()
-        for file in bundle.files {
-            writer.beginObject()
-            writer.key("name")
-            writer.string(file.name)
-            writer.key("written")
-            writer.boolean(file.isWritten)
-            writer.key("note")
-            writer.string(file.note)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        invocation.output.line(writer.bytes)
+        let files = bundle.files.map { ["name": $0.name, "written": $0.isWritten, "note": $0.note] as Report }
+        let report: Report = ["folder": bundle.path, "files": files]
+        let count = bundle.files.filter(\.isWritten).count
+        invocation.show(
+            json: report.json,
+            lines: bundle.files.map { "\($0.isWritten ? "wrote   " : "LACKING ")\($0.name): \($0.note)" } + [
+                "\(bundle.path) has \(count) files; look through them before you send them"
+            ])
     }
 }

@@ -74,7 +74,7 @@ struct LoadCommand: Command {
             let count = try DeviceRegistry.use(invocation, mode: .existing) { registry, _ in
                 try devices.remove(from: registry)
             }
-            invocation.show(json: #"{"removed":\#(count)}"#, lines: ["removed \(count) devices"])
+            invocation.show(["removed": count], "removed \(count) devices")
             return .ok
         }
         do throws(ChangeQueueError) { _ = try await target.broker.checkConnection() } catch {
@@ -199,12 +199,9 @@ struct LoadCommand: Command {
             try SimulateFiles.write(LoadPage.html(of: result, search), to: path, mode: 0o644)
             StandardError.line("wrote \(path)")
         }
-        if invocation.isJSON {
-            invocation.output.line(LoadJSON.object(of: result, search))
-        } else {
-            if let search { for line in LoadText.lines(of: search) { invocation.output.line(line) } }
-            for line in LoadText.lines(of: result) { invocation.output.line(line) }
-        }
+        invocation.show(
+            json: LoadJSON.object(of: result, search),
+            lines: (search.map(LoadText.lines(of:)) ?? []) + LoadText.lines(of: result))
         if let search { return search.bestPerSecond == nil ? .temporaryFailure : .ok }
         return result.isComplete ? .ok : .temporaryFailure
     }

@@ -1,12 +1,12 @@
-import APNsSimulator
 import Crypto
 import EventLoop
 import Glibc
+import PushServiceSimulator
 
 /// The certificate of the simulator, kept for later runs beside the file that workers trust.
 enum LoadIdentity {
     /// How old a kept certificate may be, in seconds: two thirds of its life.
-    private static let ageMaximumSeconds: Int64 = SimulatorConfiguration.identitySeconds * 2 / 3
+    private static let ageMaximumSeconds: Int64 = ServingConfiguration.identitySeconds * 2 / 3
 
     /// Gives the kept identity, or makes one.
     ///
@@ -34,7 +34,7 @@ enum LoadIdentity {
                 "\(anchorFile) is there and was not written by 'apus load': if it is of a running 'apus simulate', "
                     + "give its --record FILE; else name another ca_file")
         }
-        let identity = try SimulatorConfiguration.makeIdentity(nowSeconds: now)
+        let identity = try ServingConfiguration.makeIdentity(nowSeconds: now)
         try SimulateFiles.write(identity.certificateChainPEM + identity.privateKeyPEM, to: path, mode: 0o600)
         try SimulateFiles.write(identity.certificateChainPEM, to: anchorFile, mode: 0o644)
         return identity

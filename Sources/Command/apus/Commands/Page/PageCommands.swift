@@ -1,7 +1,6 @@
 import Crypto
 import Dispatcher
 import Glibc
-import JSON
 import OperatorPage
 import WorkerConfiguration
 
@@ -109,20 +108,10 @@ struct PageUserListCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let users = try PageCommands.users(invocation).users
-        if !invocation.isJSON { invocation.output.line("NAME\tROLE") }
+        invocation.showHeader(["NAME", "ROLE"])
         for entry in users.entries {
-            guard invocation.isJSON else {
-                invocation.output.line("\(entry.name)\t\(entry.role.rawValue)")
-                continue
-            }
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("name")
-            writer.string(entry.name)
-            writer.key("role")
-            writer.string(entry.role.rawValue)
-            writer.endObject()
-            invocation.output.line(writer.bytes)
+            let role = entry.role.rawValue
+            invocation.show(["name": entry.name, "role": role], columns: [entry.name, role])
         }
         return .ok
     }

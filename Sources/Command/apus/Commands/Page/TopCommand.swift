@@ -1,5 +1,4 @@
 import Dispatcher
-import Essentials
 import JSON
 import Notifications
 import OperatorPage
@@ -149,18 +148,8 @@ enum TopReport {
 
     private static func elements(_ value: JSONValue?) -> [JSONValue] { (value?.array).map { Array($0) } ?? [] }
 
-    /// Columns that are as wide as their widest text; the last one ends where its text does.
     private static func table(_ titles: [String], _ rows: [[String]]) -> [String] {
-        let all = [titles] + rows.map { $0.map { $0.printable() } }
-        let widths = titles.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
-        return all.map { row in
-            var line = ""
-            for (column, text) in row.enumerated() {
-                line += column == row.count - 1 ? text : text.padded(to: widths[column] + 2)
-            }
-            while line.last == " " { line.removeLast() }
-            return line
-        }
+        TextTable.lines([titles] + rows, leftColumns: Set(titles.indices))
     }
 
     private static func rate(_ value: JSONValue?) -> String {
@@ -177,8 +166,4 @@ enum TopReport {
         default: "\(Int((seconds / 60).rounded())) min"
         }
     }
-}
-
-extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -1,7 +1,6 @@
 import Essentials
 import EventLoop
 import Glibc
-import JSON
 import RegistryCore
 
 /// The common parts of 'apus pause' and 'apus resume': the selection of apps, the audit log, and the display of pauses.
@@ -48,28 +47,11 @@ enum PausedApps {
     /// Prints pauses, one a line.
     static func show(_ pauses: [AppPause], to invocation: CommandInvocation, none: String) {
         if pauses.isEmpty, !invocation.isJSON { invocation.output.line(none) }
-        for pause in pauses { invocation.output.line(invocation.isJSON ? json(pause) : line(pause)) }
-    }
-
-    private static func line(_ pause: AppPause) -> String {
-        "\(pause.app ?? "all apps")  paused since \(WallTime.text(milliseconds: pause.atMilliseconds))  "
-            + pause.explanation.printable()
-    }
-
-    private static func json(_ pause: AppPause) -> String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        if let app = pause.app {
-            writer.key("app")
-            writer.string(app)
+        for pause in pauses {
+            invocation.show(
+                ["app": pause.app, "reason": pause.reason, "user": pause.user, "at": pause.atMilliseconds],
+                "\(pause.app ?? "all apps")  paused since \(WallTime.text(milliseconds: pause.atMilliseconds))  "
+                    + pause.explanation.printable())
         }
-        writer.key("reason")
-        writer.string(pause.reason)
-        writer.key("user")
-        writer.string(pause.user)
-        writer.key("at")
-        writer.integer(pause.atMilliseconds)
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

@@ -39,7 +39,7 @@ struct PlanCommand: Command {
         let plan = CapacityPlan(for: load, coefficients: coefficients)
         let isOwn = coefficients != CapacityCoefficients()
         invocation.show(
-            json: PlanReport.json(plan, isOwn: isOwn), lines: PlanReport.lines(plan, isOwn: isOwn))
+            json: PlanReport.report(plan, isOwn: isOwn).json, lines: PlanReport.lines(plan, isOwn: isOwn))
         return .ok
     }
 }

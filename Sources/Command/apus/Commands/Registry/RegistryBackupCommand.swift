@@ -1,6 +1,5 @@
 import Dispatcher
 import EventLoop
-import JSON
 import RegistryCore
 import SQLiteRegistry
 import WorkerConfiguration
@@ -44,29 +43,11 @@ struct RegistryBackupCommand: Command {
             return (bytes, try SQLiteRegistry.open(path: file, mode: .readOnly).deviceCount())
         }
         let seconds = Double(MonotonicClock.nowNanoseconds() - start) / 1e9
-        if invocation.isJSON {
-            invocation.output.line(Self.json(file, bytes: bytes, devices: devices, seconds: seconds))
-        } else {
-            let kibibytes = (bytes + 1_023) / 1_024
-            invocation.output.line(
-                "\(path) copied to \(file): \(devices) \(devices == 1 ? "device" : "devices"), \(kibibytes) KiB, "
-                    + "\(Int((seconds * 1_000).rounded())) ms")
-        }
+        let kibibytes = (bytes + 1_023) / 1_024
+        invocation.show(
+            ["file": file, "sizeBytes": bytes, "devices": devices, "durationSeconds": seconds],
+            "\(path) copied to \(file): \(devices) \(devices == 1 ? "device" : "devices"), \(kibibytes) KiB, "
+                + "\(Int((seconds * 1_000).rounded())) ms")
         return .ok
-    }
-
-    private static func json(_ file: String, bytes: Int64, devices: Int, seconds: Double) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("file")
-        writer.string(file)
-        writer.key("sizeBytes")
-        writer.integer(bytes)
-        writer.key("devices")
-        writer.integer(devices)
-        writer.key("durationSeconds")
-        writer.double(seconds)
-        writer.endObject()
-        return writer.bytes
     }
 }

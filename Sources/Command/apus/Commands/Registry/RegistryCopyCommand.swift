@@ -1,7 +1,6 @@
 import Backoffice
 import Dispatcher
 import EventLoop
-import JSON
 import RegistryCore
 import WorkerConfiguration
 
@@ -85,16 +84,7 @@ struct RegistryCopyCommand: Command {
                 "warning: TO keeps its own courier key, so WEB clients of FROM will request new URLs")
         }
         let seconds = Double(MonotonicClock.nowNanoseconds() - start) / 1e9
-        if invocation.isJSON {
-            invocation.output.line(Self.json(counts, seconds: seconds))
-        } else {
-            for kind in RegistryCopyCounts.Kind.allCases {
-                let written = counts.written[kind].map { ", \($0) written" } ?? ""
-                let isShort = kind == .deadLetters && counts.deadLettersLeftOut > 0
-                let leftOut = isShort ? ", \(counts.deadLettersLeftOut) left out" : ""
-                invocation.output.line("\(Self.name(kind)): \(counts.read[kind] ?? 0) read\(written)\(leftOut)")
-            }
-        }
+        invocation.show(json: Self.report(counts, seconds: seconds).json, lines: Self.lines(counts))
         return .ok
     }
 
@@ -130,26 +120,23 @@ struct RegistryCopyCommand: Command {
             + "\(counts.written[counts.current] ?? 0) written"
     }
 
-    private static func json(_ counts: RegistryCopyCounts, seconds: Double) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (key, values) in [("read", counts.read), ("written", counts.written)] {
-            writer.key(dynamic: key)
-            writer.beginObject()
-            for kind in RegistryCopyCounts.Kind.allCases {
-                writer.key(dynamic: kind.rawValue)
-                writer.integer(values[kind] ?? 0)
-            }
-            writer.endObject()
+    private static func lines(_ counts: RegistryCopyCounts) -> [String] {
+        RegistryCopyCounts.Kind.allCases.map { kind in
+            let written = counts.written[kind].map { ", \($0) written" } ?? ""
+            let isShort = kind == .deadLetters && counts.deadLettersLeftOut > 0
+            let leftOut = isShort ? ", \(counts.deadLettersLeftOut) left out" : ""
+            return "\(name(kind)): \(counts.read[kind] ?? 0) read\(written)\(leftOut)"
         }
-        writer.key("leftOut")
-        writer.beginObject()
-        writer.key(dynamic: RegistryCopyCounts.Kind.deadLetters.rawValue)
-        writer.integer(counts.deadLettersLeftOut)
-        writer.endObject()
-        writer.key("durationSeconds")
-        writer.double(seconds)
-        writer.endObject()
-        return writer.bytes
+    }
+
+    private static func report(_ counts: RegistryCopyCounts, seconds: Double) -> Report {
+        func report(_ values: [RegistryCopyCounts.Kind: Int]) -> Report {
+            Report(RegistryCopyCounts.Kind.allCases.map { .init($0.rawValue, values[$0] ?? 0) })
+        }
+        return [
+            "read": report(counts.read), "written": report(counts.written),
+            "leftOut": [RegistryCopyCounts.Kind.deadLetters.rawValue: counts.deadLettersLeftOut] as Report,
+            "durationSeconds": seconds,
+        ]
     }
 }

@@ -1,6 +1,5 @@
 import Dispatcher
 import EventLoop
-import JSON
 import RegistryCore
 import WorkerConfiguration
 
@@ -119,7 +118,7 @@ struct MigrationReport {
 
     /// Prints the rest.
     func finish(after: SchemaState, newest: Int64) {
-        guard !isJSON else { return output.line(json(after: after, newest: newest)) }
+        guard !isJSON else { return output.line(report(after: after, newest: newest).json) }
         if steps.contains(where: { $0.result == "planned" }) {
             output.line("nothing was changed; without --dry-run these migrations are done")
         } else {
@@ -134,43 +133,19 @@ struct MigrationReport {
         "\(step.direction == .up ? "do" : "undo") \(step.migration.version): \(step.migration.summary)"
     }
 
-    private func json(after: SchemaState, newest: Int64) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("registry")
-        writer.string(location)
-        for (key, state) in [("before", before), ("after", after)] {
-            writer.key(dynamic: key)
-            writer.beginObject()
-            writer.key("version")
-            writer.integer(state.version)
-            writer.key("minimumProgramSchema")
-            writer.integer(state.minimumProgramSchema)
-            writer.endObject()
+    private func report(after: SchemaState, newest: Int64) -> Report {
+        func report(_ state: SchemaState) -> Report {
+            ["version": state.version, "minimumProgramSchema": state.minimumProgramSchema]
         }
-        writer.key("newest")
-        writer.integer(newest)
-        writer.key("steps")
-        writer.beginArray()
-        for (step, result, seconds) in steps {
-            writer.beginObject()
-            writer.key("version")
-            writer.integer(step.migration.version)
-            for (key, text) in [
-                ("direction", step.direction.rawValue), ("result", result), ("summary", step.migration.summary),
-                ("impact", step.migration.impact), ("statements", step.statements),
-            ] {
-                writer.key(dynamic: key)
-                writer.string(text)
-            }
-            if let seconds {
-                writer.key("durationSeconds")
-                writer.double(seconds)
-            }
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        return writer.bytes
+        return [
+            "registry": location, "before": report(before), "after": report(after), "newest": newest,
+            "steps": steps.map { step, result, seconds in
+                [
+                    "version": step.migration.version, "direction": step.direction.rawValue, "result": result,
+                    "summary": step.migration.summary, "impact": step.migration.impact,
+                    "statements": step.statements, "durationSeconds": seconds,
+                ] as Report
+            },
+        ]
     }
 }

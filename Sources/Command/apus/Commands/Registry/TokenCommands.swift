@@ -1,6 +1,5 @@
 import Essentials
 import EventLoop
-import JSON
 import RegistryAPI
 import RegistryCore
 
@@ -64,15 +63,7 @@ struct TokenAddCommand: Command {
                     name: name, digest: token.digest, app: app, permission: permission,
                     createdAtMilliseconds: WallClock.nowMilliseconds()))
             if let app { DeviceRegistry.warnUnlessConfigured([app], configuration) }
-            guard invocation.isJSON else { return invocation.output.line(token.revealed) }
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("name")
-            writer.string(name)
-            writer.key("token")
-            writer.string(token.revealed)
-            writer.endObject()
-            invocation.output.line(writer.bytes)
+            invocation.show(["name": name, "token": token.revealed], token.revealed)
         }
         return .ok
     }
@@ -91,37 +82,15 @@ struct TokenListCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
-            if !invocation.isJSON { invocation.output.line("NAME\tAPP\tPERMISSION\tCREATED") }
+            invocation.showHeader(["NAME", "APP", "PERMISSION", "CREATED"])
             for token in try registry.tokens() {
-                if invocation.isJSON {
-                    invocation.output.line(Self.json(token))
-                } else {
-                    let values = [
-                        token.name, token.app ?? "*", token.permission.rawValue,
-                        WallTime.text(milliseconds: token.createdAtMilliseconds),
-                    ]
-                    invocation.output.line(values.map { $0.printable() }.joined(separator: "\t"))
-                }
+                let (permission, createdAt) = (token.permission.rawValue, token.createdAtMilliseconds)
+                invocation.show(
+                    ["name": token.name, "app": token.app, "permission": permission, "createdAt": createdAt],
+                    columns: [token.name, token.app ?? "*", permission, WallTime.text(milliseconds: createdAt)])
             }
         }
         return .ok
-    }
-
-    private static func json(_ token: APIToken) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("name")
-        writer.string(token.name)
-        if let app = token.app {
-            writer.key("app")
-            writer.string(app)
-        }
-        writer.key("permission")
-        writer.string(token.permission.rawValue)
-        writer.key("createdAt")
-        writer.integer(token.createdAtMilliseconds)
-        writer.endObject()
-        return writer.bytes
     }
 }
 
@@ -145,13 +114,6 @@ struct TokenRemoveCommand: Command {
         try DeviceRegistry.use(invocation, mode: .readWrite) { registry, _ in
             for name in invocation.operands where try !registry.removeToken(named: name) { missing.append(name) }
         }
-        let removed = invocation.operands.count - missing.count
-        for name in missing { StandardError.line("not found: \(name)") }
-        if invocation.isJSON {
-            invocation.output.line(DeviceCounts.removal(removed: removed, notFound: missing))
-        } else {
-            invocation.output.line("removed \(removed)")
-        }
-        return missing.isEmpty ? .ok : .data
+        return invocation.showRemoval(missing: missing)
     }
 }

@@ -47,45 +47,25 @@ struct SubscriptionListCommand: Command {
             recordType: invocation.string(Self.type))
         try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
             if invocation.has(Self.counts) { return try count(registry, invocation) }
-            var last: Int64?
-            while !invocation.output.isBroken {
-                let page = try registry.subscriptions(matching: filter, after: last, limit: 1_000)
-                for stored in page {
-                    if invocation.isJSON {
-                        invocation.output.line(SubscriptionReport.json(stored))
-                    } else {
-                        invocation.output.line(SubscriptionReport.line(stored))
-                    }
-                }
-                guard let end = page.last?.row else { break }
-                last = end
+            try invocation.forEachPage { last, limit in
+                try registry.subscriptions(matching: filter, after: last?.row, limit: limit)
+            } _: { page in
+                for stored in page { SubscriptionReport.show(stored, to: invocation) }
             }
         }
         return .ok
     }
 
     private func count(_ registry: any SubscriptionRegistry, _ invocation: CommandInvocation) throws {
-        var last: SubscriptionCount?
-        while !invocation.output.isBroken {
-            let page = try registry.subscriptionCounts(app: invocation.string(Self.app), after: last, limit: 1_000)
-            for count in page { invocation.output.line(invocation.isJSON ? Self.json(count) : Self.line(count)) }
-            guard let end = page.last else { return }
-            last = end
+        try invocation.forEachPage { last, limit in
+            try registry.subscriptionCounts(app: invocation.string(Self.app), after: last, limit: limit)
+        } _: { page in
+            for count in page {
+                invocation.show(
+                    ["app": count.app, "recordType": count.recordType, "count": count.count],
+                    "\(count.count)  \(count.app)  \(count.recordType ?? "(all types)")")
+            }
         }
-    }
-
-    private static func json(_ count: SubscriptionCount) -> String {
-        var line = #"{"app":\#(quoted(count.app)),"#
-        if let recordType = count.recordType { line += #""recordType":\#(quoted(recordType)),"# }
-        return line + #""count":\#(count.count)}"#
-    }
-
-    private static func line(_ count: SubscriptionCount) -> String {
-        "\(count.count)  \(count.app)  \(count.recordType ?? "(all types)")"
-    }
-
-    private static func quoted(_ text: String) -> String {
-        TopicReport.quoted(text)
     }
 }
 

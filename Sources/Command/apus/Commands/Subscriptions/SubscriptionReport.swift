@@ -1,20 +1,24 @@
 import ChangeEvents
-import Essentials
 import JSON
 import Predicates
 import RegistryCore
 
 /// Prints subscriptions, for people or for programs.
 enum SubscriptionReport {
-    /// The JSON of a subscription in one line.
-    static func json(_ stored: StoredSubscription) -> String {
+    /// Prints a subscription in one line.
+    static func show(_ stored: StoredSubscription, to invocation: CommandInvocation) {
+        invocation.show(json: json(stored), lines: [line(stored)])
+    }
+
+    /// The JSON of a subscription.
+    static func json(_ stored: StoredSubscription) -> [UInt8] {
         var writer = JSONWriter()
         stored.subscription.write(to: &writer)
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return writer.bytes
     }
 
     /// One line of a list.
-    static func line(_ stored: StoredSubscription) -> String {
+    private static func line(_ stored: StoredSubscription) -> String {
         let subscription = stored.subscription
         let condition = subscription.predicate == .always ? "" : " where \(subscription.predicate)"
         return "\(subscription.key.app)  \(owner(subscription.key.owner))  \(subscription.key.subscriptionID)  "
@@ -24,20 +28,19 @@ enum SubscriptionReport {
     /// All of a subscription, a line for each of its properties.
     static func lines(_ stored: StoredSubscription) -> [String] {
         let subscription = stored.subscription
-        var lines = [
-            "subscription  \(subscription.key.subscriptionID)",
-            "app           \(subscription.key.app)",
-            "owner         \(owner(subscription.key.owner))",
-            "watches       \(what(subscription))",
-            "database      \(subscription.database.rawValue)",
-        ]
-        if let zone = subscription.zoneName { lines.append("zone          \(zone)") }
-        lines.append("predicate     \(subscription.predicate)")
-        lines.append("fires on      \(subscription.firesOn.names.joined(separator: ", "))")
-        if subscription.firesOnce { lines.append("fires once    yes") }
-        lines.append("notification  \(String(decoding: subscription.notification.json, as: UTF8.self))")
-        lines.append("saved at      \(WallTime.text(milliseconds: subscription.savedAtMilliseconds))")
-        return lines
+        return Report([
+            .init(nil, subscription.key.subscriptionID, label: "subscription"),
+            .init(nil, subscription.key.app, label: "app"),
+            .init(nil, owner(subscription.key.owner), label: "owner"),
+            .init(nil, what(subscription), label: "watches"),
+            .init(nil, subscription.database.rawValue, label: "database"),
+            .init(nil, subscription.zoneName, label: "zone"),
+            .init(nil, "\(subscription.predicate)", label: "predicate"),
+            .init(nil, subscription.firesOn.names.joined(separator: ", "), label: "fires on"),
+            .init(nil, subscription.firesOnce ? "yes" : nil, label: "fires once"),
+            .init(nil, String(decoding: subscription.notification.json, as: UTF8.self), label: "notification"),
+            .init(time: nil, subscription.savedAtMilliseconds, label: "saved at"),
+        ]).lines(gap: 2)
     }
 
     private static func owner(_ owner: SubscriptionOwner) -> String {

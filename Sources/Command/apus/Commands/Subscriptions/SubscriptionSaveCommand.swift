@@ -62,12 +62,7 @@ struct SubscriptionSaveCommand: Command {
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
             let row = try registry.save([subscription])[0]
             DeviceRegistry.warnUnlessConfigured([key.app], configuration)
-            let stored = StoredSubscription(row: row, subscription: subscription)
-            if invocation.isJSON {
-                invocation.output.line(SubscriptionReport.json(stored))
-            } else {
-                invocation.output.line(SubscriptionReport.line(stored))
-            }
+            SubscriptionReport.show(StoredSubscription(row: row, subscription: subscription), to: invocation)
         }
         return .ok
     }

@@ -1,4 +1,3 @@
-import JSON
 import RegistryCore
 
 /// The group `apus topic`.
@@ -35,14 +34,14 @@ struct TopicListCommand: Command {
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let app = try invocation.required(SubscriptionOptions.app)
         try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
-            var last: String?
-            while !invocation.output.isBroken {
-                let page = try registry.topics(app: app, after: last, limit: 1_000)
+            try invocation.forEachPage { last, limit in
+                try registry.topics(app: app, after: last?.topic, limit: limit)
+            } _: { page in
                 for topic in page {
-                    invocation.output.line(invocation.isJSON ? TopicReport.json(topic) : TopicReport.line(topic))
+                    invocation.show(
+                        ["topic": topic.topic, "devices": topic.devices, "users": topic.users],
+                        "\(topic.topic)  \(topic.devices) devices  \(topic.users) users")
                 }
-                guard let end = page.last?.topic else { break }
-                last = end
             }
         }
         return .ok
@@ -114,25 +113,5 @@ struct TopicUnsubscribeCommand: Command {
             }
         }
         return .ok
-    }
-}
-
-/// Prints topics, and names in JSON.
-enum TopicReport {
-    /// One line of a list for people.
-    static func line(_ topic: TopicCount) -> String {
-        "\(topic.topic)  \(topic.devices) devices  \(topic.users) users"
-    }
-
-    /// One line of a list for programs.
-    static func json(_ topic: TopicCount) -> String {
-        #"{"topic":\#(quoted(topic.topic)),"devices":\#(topic.devices),"users":\#(topic.users)}"#
-    }
-
-    /// A text as JSON has it.
-    static func quoted(_ text: String) -> String {
-        var writer = JSONWriter()
-        writer.string(text)
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

@@ -3,7 +3,6 @@ import Dispatcher
 import Essentials
 import EventLoop
 import HTTPClient
-import JSON
 import Webhooks
 import WorkerConfiguration
 
@@ -51,14 +50,14 @@ struct WebhooksTestCommand: Command {
                 payload, to: endpoint, userAgent: Configuration.webhookUserAgent(ProductVersion.current))
         } catch { throw CommandFailure(.unavailable, "\(error)") }
         let milliseconds = (MonotonicClock.nowNanoseconds() - begun) / 1_000_000
-        let report = Report(
+        let trial = Trial(
             endpoint: endpoint.address.origin, identifier: identifier, milliseconds: milliseconds, outcome: outcome)
-        for line in invocation.isJSON ? [report.json] : report.lines { invocation.output.line(line) }
-        return report.exitCode
+        invocation.show(json: trial.report.json, lines: trial.lines)
+        return trial.exitCode
     }
 
     /// The result of the request.
-    private struct Report {
+    private struct Trial {
         let endpoint: String
         let identifier: String
         let milliseconds: UInt64
@@ -101,23 +100,11 @@ struct WebhooksTestCommand: Command {
             return ["\(status) of \(subject): it \(verdict)"] + (body.isEmpty ? [] : ["  \(body)"])
         }
 
-        var json: String {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("endpoint")
-            writer.string(endpoint)
-            writer.key("webhookId")
-            writer.string(identifier)
-            writer.key("milliseconds")
-            writer.integer(milliseconds)
-            writer.key("status")
-            if let answer { writer.integer(Int64(answer.status)) } else { writer.null() }
-            writer.key("body")
-            writer.string(answer?.body ?? "")
-            writer.key("failure")
-            writer.string(reason)
-            writer.endObject()
-            return String(decoding: writer.bytes, as: UTF8.self)
+        var report: Report {
+            [
+                "endpoint": endpoint, "webhookId": identifier, "milliseconds": milliseconds,
+                "status": Report.OrNull(answer?.status), "body": answer?.body ?? "", "failure": reason,
+            ]
         }
     }
 }

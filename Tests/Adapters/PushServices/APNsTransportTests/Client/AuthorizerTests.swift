@@ -3,6 +3,7 @@ import APNsTransport
 import ConnectionPool
 import Crypto
 import Notifications
+import PushServiceSimulator
 import PushTestKit
 import ServiceClient
 import Synchronization

@@ -48,7 +48,7 @@ final class BrowserService: Sendable {
         configuration.faults = try SimulatorFaults(
             parsing: Array(faults.utf8),
             as: FaultSyntax(furtherTriggers: [:], lowercasesTokens: false) { status, _, _ in
-                FaultyAnswer(status: status ?? 500)
+                ServiceAnswer(status: status ?? 500)
             })
         loops = try await SimulatorLoops(configuration, traits: traits, name: "browser") {
             Service(server: $0, recipient: recipient, deliveries: deliveries, answer: answer)
@@ -88,7 +88,7 @@ final class BrowserService: Sendable {
             (self.server, self.recipient, self.deliveries, self.answer) = (server, recipient, deliveries, answer)
         }
 
-        let wedgedAnswer = FaultyAnswer(status: 500, reason: nil, body: [])
+        let wedgedAnswer = ServiceAnswer(status: 500, reason: nil, body: [])
 
         func makeHandler() -> any RequestHandler { self }
 
@@ -112,7 +112,7 @@ final class BrowserService: Sendable {
             _ = connection.respond(to: request, headers, body: Array(body.utf8))
         }
 
-        func record(_ answer: FaultyAnswer, to request: RequestState) {}
+        func record(_ answer: ServiceAnswer, to request: RequestState) {}
     }
 }
 

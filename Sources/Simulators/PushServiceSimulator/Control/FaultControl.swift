@@ -10,10 +10,19 @@ public protocol ControlledSimulator: Sendable {
     func execute(_ line: [UInt8]) throws(SimulatorError)
     /// Removes the faults; their effects on existing connections stay.
     func removeFaults()
+    /// The numbers that only this service has.
+    associatedtype Further: FurtherCounts
+    /// The numbers so far.
+    ///
+    /// - Throws: `CancellationError` after the simulator's end.
+    func summary() async throws -> ServiceSummary<Further>
+}
+
+extension ControlledSimulator {
     /// The numbers so far, as one line of JSON.
     ///
     /// - Throws: `CancellationError` after the simulator's end.
-    func summaryJSON() async throws -> String
+    public func summaryJSON() async throws -> String { try await summary().json }
 }
 
 /// The control port of a running simulator: one line of JSON in, one line of JSON out, over TCP on this machine.
@@ -59,7 +68,10 @@ public final class FaultControl {
     }
 
     private func accepted(_ socket: Int32) {
-        guard clients.count < Self.clientsMaximum else { return SocketCloser.close(socket) }
+        guard clients.count < Self.clientsMaximum else {
+            Glibc.close(socket)
+            return
+        }
         clients[socket] = FaultControlClient(socket: socket, simulator: simulator, loop: loop) { [weak self] in
             self?.clients[socket] = nil
         }
@@ -88,7 +100,7 @@ final class FaultControlClient {
     func end() {
         if let registration { loop.deregister(registration) }
         registration = nil
-        SocketCloser.close(socket)
+        Glibc.close(socket)
         whenEnded()
     }
 
@@ -119,12 +131,9 @@ final class FaultControlClient {
             try simulator.execute(line)
             reply("{\"ok\":true}")
         } catch {
-            var writer = JSONWriter(capacityBytes: 256)
-            writer.beginObject()
-            writer.key("error")
+            var writer = JSONWriter()
             writer.string(error.message)
-            writer.endObject()
-            reply(String(decoding: writer.bytes, as: UTF8.self))
+            reply("{\"error\":\(String(decoding: writer.bytes, as: UTF8.self))}")
         }
     }
 
@@ -140,7 +149,7 @@ final class FaultControlClient {
     private static func sendSummary(of simulator: any ControlledSimulator, to socket: Int32) {
         Task {
             if let summary = try? await simulator.summaryJSON() { send(summary, to: socket) }
-            SocketCloser.close(socket)
+            Glibc.close(socket)
         }
     }
 
