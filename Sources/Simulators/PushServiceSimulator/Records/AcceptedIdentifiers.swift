@@ -2,15 +2,8 @@ import Synchronization
 
 /// The identities of the pushes that all loops together have accepted.
 public final class AcceptedIdentifiers: Sendable {
-    /// An identifier, of which a half is hashed: it is random, or a digest.
-    private struct Identifier: Hashable {
-        let bits: UInt128
-
-        func hash(into hasher: inout Hasher) { hasher.combine(UInt64(truncatingIfNeeded: bits)) }
-    }
-
     private struct Accepted {
-        var identifiers: Set<Identifier> = []
+        var identifiers: Set<UInt128> = []
         /// Whether an identifier was left out because there are too many.
         var hasOverflowed = false
     }
@@ -28,8 +21,7 @@ public final class AcceptedIdentifiers: Sendable {
     /// - Parameter identifier: 128 bits that tell the push from others.
     /// - Returns: false if it had been accepted before.
     public func insert(_ identifier: UInt128) -> Bool {
-        let identifier = Identifier(bits: identifier)
-        return accepted.withLock { accepted in
+        accepted.withLock { accepted in
             guard accepted.identifiers.count < Self.countMaximum else {
                 if accepted.identifiers.contains(identifier) { return false }
                 accepted.hasOverflowed = true

@@ -160,14 +160,15 @@ public final class SimulatorLoops<Service: SimulatedService>: Sendable {
     ///   - deadlineSeconds: after how long the wait is a failure; only there to end a hang.
     /// - Throws: `SimulatorError` with the code `deadlinePassed`.
     public func waitForAnswers(_ count: Int, deadlineSeconds: Int) async throws {
-        let end = MonotonicClock.nowNanoseconds() + UInt64(deadlineSeconds) * 1_000_000_000
-        while parts.progress.answeredCount < count {
-            guard MonotonicClock.nowNanoseconds() < end else {
-                throw SimulatorError(
-                    .deadlinePassed, "fewer than \(count) requests were answered within \(deadlineSeconds) seconds")
+        let loop = services[0].loop
+        let reached = await parts.progress.wait(forCount: count) { giveUp in
+            loop.submit {
+                loop.schedule(afterNanoseconds: UInt64(deadlineSeconds) * 1_000_000_000, handler: giveUp)
             }
-            try await Task.sleep(nanoseconds: 1_000_000)
         }
+        guard !reached else { return }
+        throw SimulatorError(
+            .deadlinePassed, "fewer than \(count) requests were answered within \(deadlineSeconds) seconds")
     }
 
     /// Serves HTTP/1.1 beside the loops, whose requests are handed to their services.

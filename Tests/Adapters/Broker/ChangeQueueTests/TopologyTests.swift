@@ -35,11 +35,7 @@ struct TopologyTests {
     @Test("A binding that the broker has lost is made again, and until then no event is confirmed")
     func bindsAgain() async throws {
         let queue = try await TestQueue.make()
-        try await queue.broker.evaluate(
-            """
-            [ok = rabbit_binding:remove(B, <<"tests">>) || B <-
-            rabbit_binding:list_for_source(rabbit_misc:r(<<"/">>, exchange, <<"\(queue.names.changes)">>))], ok.
-            """)
+        try await queue.broker.removeBindings(from: queue.names.changes)
         #expect(try await queue.publish(queue.messages(0..<1))[0]?.isReturned == true)
         _ = try await queue.topology.apply(to: queue.configuration)
         #expect(try await queue.publish(queue.messages(0..<1)) == [0: .confirmed])

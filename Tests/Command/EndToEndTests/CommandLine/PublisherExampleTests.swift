@@ -100,6 +100,9 @@ struct PublisherExampleTests {
         }
         #expect(try await broker.messageCount(queue: "apus.work") == examples.count)
         try await readAsWorker(count: examples.count)
+
+        try await broker.removeBindings(from: "apus.changes")
+        for result in try await runAll(confirmed) { #expect(result.exitCode != 0, "no queue takes it: \(result)") }
     }
 
     /// Reads the events as a worker does.

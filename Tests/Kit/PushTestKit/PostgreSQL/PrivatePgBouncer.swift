@@ -140,7 +140,7 @@ public final class PrivatePgBouncer: Sendable {
     public func startAgain() async throws {
         guard pid_t(try ask("start")) != nil else { throw PrivateServerFailure("PgBouncer was not started") }
         let log = "\(folder)/pooler.out"
-        try await eventually("PgBouncer to start; install it with: apt-get install pgbouncer", within: .seconds(60)) {
+        try await eventually("PgBouncer to start; install it with: apt-get install pgbouncer", within: .seconds(180)) {
             PrivateRabbitMQ.read(log)
         } until: {
             $0.contains("process up")

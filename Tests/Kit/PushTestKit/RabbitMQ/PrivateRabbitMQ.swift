@@ -148,6 +148,15 @@ public final class PrivateRabbitMQ: Sendable {
     @discardableResult
     public func evaluate(_ expression: String) async throws -> String { try await control("eval", expression) }
 
+    /// Removes the bindings from an exchange of the virtual host `/`, as a broker that has lost them.
+    public func removeBindings(from exchange: String) async throws {
+        try await evaluate(
+            """
+            [ok = rabbit_binding:remove(B, <<"tests">>) || B <-
+            rabbit_binding:list_for_source(rabbit_misc:r(<<"/">>, exchange, <<"\(exchange)">>))], ok.
+            """)
+    }
+
     /// The number of messages of a quorum queue, including unacknowledged ones.
     ///
     /// The queue itself is asked, because what RabbitMQ's tools say is up to five seconds old. While it elects a leader

@@ -51,7 +51,7 @@ extension PageAPI {
     private func knownCount() -> Int? {
         let now = MonotonicClock.nowNanoseconds()
         return collected.withLock { known in
-            known.flatMap { now - $0.readNanoseconds < Self.countNanoseconds ? $0.count : nil }
+            known.flatMap { now < $0.readNanoseconds + Self.countNanoseconds ? $0.count : nil }
         }
     }
 }

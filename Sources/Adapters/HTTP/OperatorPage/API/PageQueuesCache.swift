@@ -35,7 +35,7 @@ final class PageQueuesCache: Sendable {
     func reading() async -> Reading {
         let now = MonotonicClock.nowNanoseconds()
         let (known, isDue, forgottenCount) = state.withLock { state in
-            let isFresh = state.reading != nil && now - state.readNanoseconds < Self.freshNanoseconds
+            let isFresh = state.reading != nil && now < state.readNanoseconds + Self.freshNanoseconds
             let isDue = !isFresh && !state.isLooking
             if isDue { state.isLooking = true }
             return (state.reading, isDue, state.forgottenCount)

@@ -52,7 +52,7 @@ final class PasswordVerifier: Sendable {
     func known(_ credentials: PageLogin.Credentials) -> PageUsers.Entry? {
         let now = nowNanoseconds()
         return state.withLock { state in
-            guard let read = state.readNanoseconds, now - read < Self.readNanoseconds,
+            guard let read = state.readNanoseconds, now < read + Self.readNanoseconds,
                 let entry = state.users[credentials.name],
                 let until = state.verified[digest(credentials, storedHash: entry.hash.text)],
                 now < until
@@ -113,7 +113,7 @@ final class PasswordVerifier: Sendable {
     private func readAgain() {
         let now = nowNanoseconds()
         let isFresh = state.withLock { state in
-            state.problem == nil && state.readNanoseconds.map { now - $0 < Self.readNanoseconds } ?? false
+            state.problem == nil && state.readNanoseconds.map { now < $0 + Self.readNanoseconds } ?? false
         }
         guard !isFresh else { return }
         do {
