@@ -104,14 +104,20 @@ class PostgreSQLStore(Store):
             shutil.chown(self._folder, "postgres", pwd.getpwnam("postgres").pw_gid)
             self._unprivileged = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups", "--"]
         data = os.path.join(self._folder, "data")
-        run([*self._unprivileged, f"{self._programs}/initdb", f"--pgdata={data}", "--username=apus", "--auth=trust",
-             "--encoding=UTF8", "--locale=C", "--no-sync"], self._folder)
+        run(self._server_command("initdb", f"--pgdata={data}", "--username=apus", "--auth=trust", "--encoding=UTF8",
+                                 "--locale=C", "--no-sync"), self._folder)
         with open(f"{data}/postgresql.conf", "a", encoding="utf-8") as file:
             file.write(SERVER_CONFIGURATION.format(port=self._port, folder=self._folder))
-        self._server = Process(
-            "postgresql", [*self._unprivileged, f"{self._programs}/postgres", "-D", data], self._folder)
+        self._server = Process("postgresql", self._server_command("postgres", "-D", data), self._folder)
         wait_until(lambda: self._query("SELECT 1"), 30, self._server, "ready")
         self.url = f"postgresql://apus:none@127.0.0.1:{self._port}/postgres?sslmode=disable"
+
+    def _server_command(self, name: str, *arguments: str) -> list[str]:
+        """A command of the server as a user without rights; one of another Debian is entered before, as root."""
+        enter = f"{self._programs}/enter"
+        if os.access(enter, os.X_OK):
+            return [enter, *self._unprivileged, name, *arguments]
+        return [*self._unprivileged, f"{self._programs}/{name}", *arguments]
 
     def lock_briefly(self, seconds: float) -> None:
         # One table after the other: who holds several may be in a deadlock with the registry, which is another trial.
