@@ -90,6 +90,14 @@ struct ConfigurationReader {
         }
     }
 
+    /// Whether a key has a value that is not empty.
+    func isGiven(_ key: ConfigurationKey, app index: Int) -> Bool {
+        switch values[key.path(app: index)]?.content {
+        case .text(""), .typed(.string("")), nil: false
+        case .text, .typed: true
+        }
+    }
+
     // MARK: Findings
 
     /// Something that cannot be used.

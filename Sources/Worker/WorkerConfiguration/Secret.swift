@@ -29,16 +29,10 @@ extension Configuration {
     /// A URL without a password is among them, too.
     public var secrets: [String] {
         var urls = rabbitMQ.urls.map(\.revealed)
-        urls +=
-            ([rabbitMQ.managementURL, webPush.proxy] + apps.flatMap { [$0.apns?.proxy, $0.fcm?.proxy, $0.adm?.proxy] })
-            .compactMap {
-                $0?.revealed
-            }
+        urls += ([rabbitMQ.managementURL, webPush.proxy].compactMap(\.self) + apps.flatMap(\.proxies)).map(\.revealed)
         if case .postgres(let url) = registry { urls.append(url.revealed) }
         let passwords = urls.flatMap { Self.passwords(in: $0) }
-        return urls + passwords + apps.compactMap { $0.adm?.clientSecret.revealed }
-            + registryAPI.accessKeys.map(\.secret.revealed)
-            + apps.compactMap(\.webhook).flatMap { webhook in webhook.secrets.map(\.revealed) + [webhook.url] }
+        return urls + passwords + registryAPI.accessKeys.map(\.secret.revealed) + apps.flatMap(\.secrets)
     }
 
     /// The passwords of `scheme://user:password@host/path?password=…`.

@@ -128,3 +128,5 @@ extension ADMClientFile {
         self.init(identifier: identifier, secret: secret)
     }
 }
+
+extension ADMSimulator: OnePortSimulator {}

@@ -117,3 +117,5 @@ struct SimulateCommand: Command {
                 + (summary.protocolViolations > 0 ? [violations] : []))
     }
 }
+
+extension APNsSimulator: OnePortSimulator {}

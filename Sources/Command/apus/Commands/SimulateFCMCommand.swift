@@ -121,3 +121,5 @@ struct SimulateFCMCommand: Command {
             ])
     }
 }
+
+extension FCMSimulator: OnePortSimulator {}

@@ -101,3 +101,9 @@ struct SimulateWebPushCommand: Command {
                 """, shows: { $0.reason != nil })
     }
 }
+
+extension WebPushSimulator: ServedSimulator {
+    func addresses(host: String) throws -> [(name: String, address: String)] {
+        try originNames.map { (name: $0, address: try url(ofOrigin: $0)) }
+    }
+}

@@ -1,10 +1,6 @@
-import ADMSimulator
-import APNsSimulator
 import EventLoop
-import FCMSimulator
 import Glibc
 import PushServiceSimulator
-import WebPushSimulator
 
 /// A simulator that a command runs until it is told to stop.
 protocol ServedSimulator: ControlledSimulator {
@@ -27,15 +23,6 @@ extension OnePortSimulator {
 
     /// The address.
     func address(host: String) -> String { "https://" + (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
-}
-
-extension ADMSimulator: OnePortSimulator {}
-extension APNsSimulator: OnePortSimulator {}
-extension FCMSimulator: OnePortSimulator {}
-extension WebPushSimulator: ServedSimulator {
-    func addresses(host: String) throws -> [(name: String, address: String)] {
-        try originNames.map { (name: $0, address: try url(ofOrigin: $0)) }
-    }
 }
 
 /// The totals of a run for people.

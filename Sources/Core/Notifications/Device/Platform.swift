@@ -21,6 +21,9 @@ public enum PushService: String, CaseIterable, Sendable {
         case .courier: "the registry's API"
         }
     }
+
+    /// The platforms whose devices it reaches.
+    public var platforms: [Platform] { Platform.allCases.filter { $0.service == self } }
 }
 
 /// The push service, and its environment, that a device token belongs to.
@@ -43,13 +46,27 @@ public enum Platform: String, CaseIterable, Sendable {
     /// Whether it is Apple's push service; only there may a device have tokens of several kinds.
     public var isAPNs: Bool { self == .apns || self == .apnsSandbox }
 
-    /// Whether a token is text, and not bytes that are written in hexadecimal digits.
-    public var hasTextTokens: Bool {
+    /// A form of addresses.
+    public enum AddressForm: Sendable {
+        /// A token of bytes, which is written in hexadecimal digits.
+        case bytes
+        /// A token of printable characters.
+        case text
+        /// The endpoint of a Web Push subscription, with its keys.
+        case subscription
+    }
+
+    /// The form of its devices' addresses.
+    public var addressForm: AddressForm {
         switch self {
-        case .apns, .apnsSandbox, .courier: false
-        case .gcm, .adm, .webPush: true
+        case .apns, .apnsSandbox, .courier: .bytes
+        case .gcm, .adm: .text
+        case .webPush: .subscription
         }
     }
+
+    /// Whether an address is text, and not bytes that are written in hexadecimal digits.
+    public var hasTextTokens: Bool { addressForm != .bytes }
 
     /// The push service that carries its pushes.
     public var service: PushService {
@@ -59,6 +76,18 @@ public enum Platform: String, CaseIterable, Sendable {
         case .adm: .adm
         case .courier: .courier
         case .webPush: .webPush
+        }
+    }
+
+    /// The index of the platform in arrays that are kept by platform.
+    var index: Int {
+        switch self {
+        case .apns: 0
+        case .apnsSandbox: 1
+        case .gcm: 2
+        case .adm: 3
+        case .courier: 4
+        case .webPush: 5
         }
     }
 }

@@ -18,7 +18,7 @@ public final class AppRoute: Sendable {
     public let bundleID: String
     /// The outcomes that the app's backend wants to receive.
     public let outcomes: OutcomeSelection
-    /// The transport's routes by the place of their platform; nil for platforms that the route does not serve.
+    /// The transport's routes by the index of their platform; nil for platforms that the route does not serve.
     private let transportRoutes: [Int?]
 
     /// Creates a route.
@@ -40,7 +40,7 @@ public final class AppRoute: Sendable {
         self.service = service
         self.bundleID = bundleID
         var routes = [Int?](repeating: nil, count: Platform.allCases.count)
-        for (platform, route) in transportRoutes { routes[platform.place] = route }
+        for (platform, route) in transportRoutes { routes[platform.index] = route }
         self.transportRoutes = routes
     }
 
@@ -56,25 +56,11 @@ public final class AppRoute: Sendable {
     }
 
     /// The transport's route to devices of a platform; nil if this route does not serve it.
-    public func transportRoute(to platform: Platform) -> Int? { transportRoutes[platform.place] }
+    public func transportRoute(to platform: Platform) -> Int? { transportRoutes[platform.index] }
 
     /// Whether a route of the transport is one of these.
     public func has(transportRoute: Int) -> Bool { transportRoutes.contains(transportRoute) }
 
     /// The name of the app, and of the push service if it is not APNs, for people.
     public var title: String { service == .apns ? name : "\(name) (\(service.title))" }
-}
-
-extension Platform {
-    /// The place of the platform in arrays that are kept by platform.
-    fileprivate var place: Int {
-        switch self {
-        case .apns: 0
-        case .apnsSandbox: 1
-        case .gcm: 2
-        case .adm: 3
-        case .courier: 4
-        case .webPush: 5
-        }
-    }
 }

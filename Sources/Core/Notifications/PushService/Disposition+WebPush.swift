@@ -16,6 +16,9 @@ public enum WebPushReason {
 
     /// The word for a number of Mozilla's service.
     public static func word(ofMozillaNumber number: Int64) -> String { "errno-\(number)" }
+
+    /// All of these words.
+    static let all = [otherKey, tokenRefused, goneSoon] + mozillaNumbers.map { word(ofMozillaNumber: $0) }
 }
 
 extension Disposition {

@@ -90,20 +90,40 @@ extension Disposition {
     ///   - outcome: how the attempt ended.
     ///   - service: the push service, each of which means something else by its answers.
     public init(_ outcome: PushOutcome, of service: PushService) {
-        switch (outcome, service) {
-        case (.notProcessed, _): self = .resend
-        case (.unreachable, _): self = .retry(.addressUnreachable, afterSeconds: nil)
-        case (.crowdedOut, _): self = .retry(.crowdedOut, afterSeconds: nil)
-        case (.ambiguous, _): self = .resendPossibleDuplicate
-        case (.answered(let answer), .apns), (.answered(let answer), .courier): self.init(ofAPNs: answer)
-        case (.answered(let answer), .fcm): self.init(ofFCM: answer)
-        case (.answered(let answer), .adm): self.init(ofADM: answer)
-        case (.answered(let answer), .webPush): self.init(ofWebPush: answer)
+        switch outcome {
+        case .notProcessed: self = .resend
+        case .unreachable: self = .retry(.addressUnreachable, afterSeconds: nil)
+        case .crowdedOut: self = .retry(.crowdedOut, afterSeconds: nil)
+        case .ambiguous: self = .resendPossibleDuplicate
+        case .answered(let answer): self = service.disposition(of: answer)
         }
     }
 
     /// The word of an answer for a dead letter.
     static func reason(of answer: PushAnswer) -> String {
         answer.reason.isEmpty ? "status-\(answer.status)" : answer.reason
+    }
+}
+
+extension PushService {
+    /// Decides what becomes of a push with an answer of this service.
+    func disposition(of answer: PushAnswer) -> Disposition {
+        switch self {
+        case .apns, .courier: Disposition(ofAPNs: answer)
+        case .fcm: Disposition(ofFCM: answer)
+        case .adm: Disposition(ofADM: answer)
+        case .webPush: Disposition(ofWebPush: answer)
+        }
+    }
+
+    /// The documented words by which the service refuses pushes, or the words that Apus gives to such answers.
+    public var documentedReasons: [String] {
+        switch self {
+        case .apns: APNsReason.all
+        case .fcm: FCMReason.all
+        case .adm: ADMReason.all
+        case .webPush: APNsReason.ofBrowsers + WebPushReason.all
+        case .courier: []
+        }
     }
 }

@@ -12,22 +12,22 @@ public enum AddressRules {
     /// - Returns: the problem, as the end of a sentence, without the address; nil if there is none.
     public static func problem(of token: DeviceToken, platform: Platform) -> String? {
         let details = token.details
-        switch platform {
-        case .apns, .apnsSandbox, .courier:
+        switch platform.addressForm {
+        case .bytes:
             guard token.bytes.count <= DeviceToken.bytesMaximum else {
                 return "it has \(token.bytes.count) bytes, and may have \(DeviceToken.bytesMaximum)"
             }
             return details == nil ? nil : "it has keys or an end, which only addresses of other platforms have"
-        case .gcm, .adm:
+        case .text:
             guard DeviceToken(text: token.bytes) != nil else {
                 return "it must be printable characters of ASCII without blanks"
             }
             guard details?.webPushKeys == nil, details?.expiresAtMilliseconds == nil else {
                 return "it has keys or an end, which only addresses of WEB_PUSH have"
             }
-            return platform == .adm && details?.isInstallationID == true
+            return platform != .gcm && details?.isInstallationID == true
                 ? "it is an installation ID, which only GCM has" : nil
-        case .webPush:
+        case .subscription:
             if let problem = problem(ofEndpoint: token.bytes) { return "the endpoint is refused: \(problem)" }
             guard details?.webPushKeys != nil else { return "it has no keys, with which messages are encrypted" }
             return details?.isInstallationID == true ? "it is an installation ID, which only GCM has" : nil

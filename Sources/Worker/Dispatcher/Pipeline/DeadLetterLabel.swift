@@ -12,11 +12,8 @@ enum DeadLetterLabel {
     /// How long a word of our own is at most.
     private static let wordBytesMaximum = 40
 
-    private static let documented: Set<String> = Set(
-        EventRejection.Reason.allCases.map(\.rawValue) + APNsReason.all + APNsReason.ofBrowsers + FCMReason.all
-            + ADMReason.all
-            + [WebPushReason.otherKey, WebPushReason.tokenRefused, WebPushReason.goneSoon]
-            + WebPushReason.mozillaNumbers.map { WebPushReason.word(ofMozillaNumber: $0) }
+    private static let documented = Set(
+        EventRejection.Reason.allCases.map(\.rawValue) + PushService.allCases.flatMap(\.documentedReasons)
             + SubscriptionProblem.allCases.map(\.rawValue))
 
     /// The label of a reason.

@@ -69,10 +69,6 @@ extension Pipeline {
     }
 
     private static func server(of platform: Platform) -> String {
-        switch platform {
-        case .apns: "APNs' production server"
-        case .apnsSandbox: "APNs' development server"
-        case .gcm, .adm, .webPush, .courier: platform.service.title
-        }
+        platform == .apns ? "APNs' production server" : "APNs' development server"
     }
 }

@@ -41,28 +41,28 @@ struct PushClients: Sendable {
         let adm = try configuration.admRoutes(logger: logger, metrics: metrics)
         accessTokens = fcm.tokenSources + adm.tokenSources
         var clients: [(service: PushService, client: ServiceClient)] = []
-        var members = [TransportSwitch.Member(routes: routes.courier, transport: courier)]
+        var members = [TransportSwitch.Member(routes: routes[.courier], transport: courier)]
         if !apns.routes.isEmpty {
             let client = try APNsClient(configuration: apns, logger: logger, metrics: metrics)
             clients.append((.apns, client))
-            members.append(TransportSwitch.Member(routes: routes.apns, transport: client))
+            members.append(TransportSwitch.Member(routes: routes[.apns], transport: client))
         }
         if !fcm.routes.isEmpty {
             let client = try ServiceClient(
                 routes: fcm.routes.map(\.serviceRoute), loopName: "fcm", logger: logger, metrics: metrics)
             clients.append((.fcm, client))
-            members.append(TransportSwitch.Member(routes: routes.fcm, transport: client))
+            members.append(TransportSwitch.Member(routes: routes[.fcm], transport: client))
         }
         if let webPush {
             let client = try WebPushClient(configuration: webPush, logger: logger, metrics: metrics)
             clients.append((.webPush, client.client))
-            members.append(TransportSwitch.Member(routes: routes.webPush, transport: client))
+            members.append(TransportSwitch.Member(routes: routes[.webPush], transport: client))
         }
         var loops = clients.map(\.client.loop)
         if !adm.routes.isEmpty {
             let client = try HTTP1Client(admRoutes: adm.routes, logger: logger, metrics: metrics)
             loops.append(client.loop)
-            members.append(TransportSwitch.Member(routes: routes.adm, transport: client))
+            members.append(TransportSwitch.Member(routes: routes[.adm], transport: client))
         }
         self.clients = clients
         self.loops = loops

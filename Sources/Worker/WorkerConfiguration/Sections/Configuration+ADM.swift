@@ -46,9 +46,6 @@ extension ConfigurationKey {
 }
 
 extension ConfigurationReader {
-    /// Whether the app says how it reaches ADM.
-    func usesADM(app index: Int) -> Bool { isGiven(.admClientID, app: index) }
-
     /// Reads `[app.adm]`; nil if the app does not use ADM.
     mutating func readADM(app index: Int) -> Configuration.ADM? {
         let clientID = text(.admClientID, app: index)

@@ -73,12 +73,11 @@ extension ConfigurationKey {
 extension ConfigurationReader {
     private static let identifierRemedy = "give ten capital letters and digits, as shown in Apple's developer account"
 
-    /// Reads `[app.apns]`; nil if the app uses another push service and says nothing of Apple's.
-    mutating func readAPNs(app index: Int) -> Configuration.APNs? {
+    /// Reads `[app.apns]`; nil if the app `usesOthers` and says nothing of Apple's.
+    mutating func readAPNs(app index: Int, usesOthers: Bool) -> Configuration.APNs? {
         let isGiven = [ConfigurationKey.appKeyFile, .appKeyID, .appTeamID].contains {
             values[$0.path(app: index)] != nil
         }
-        let usesOthers = usesFCM(app: index) || usesADM(app: index) || usesWebPush(app: index)
         guard isGiven || !usesOthers else { return nil }
         let keyFile = resolved(text(.appKeyFile, app: index), of: .appKeyFile, app: index)
         if let keyFile, checksFile(of: .appKeyFile) { checkKeyFile(keyFile, app: index) }

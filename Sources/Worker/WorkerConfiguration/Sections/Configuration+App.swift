@@ -25,6 +25,25 @@ extension Configuration {
         public var webPush: AppWebPush?
         /// How its backend is told of pushes over HTTP; nil if it is not.
         public var webhook: Webhook?
+
+        /// Whether its pushes go through a push service; each app has clients that fetch their notifications.
+        public func uses(_ service: PushService) -> Bool {
+            switch service {
+            case .apns: apns != nil
+            case .fcm: fcm != nil
+            case .adm: adm != nil
+            case .webPush: webPush != nil
+            case .courier: true
+            }
+        }
+
+        /// Its proxies, whose URLs may hold passwords.
+        var proxies: [Secret] { [apns?.proxy, fcm?.proxy, adm?.proxy].compactMap(\.self) }
+
+        /// Its other secrets; the URL of the webhook may hold one.
+        var secrets: [String] {
+            [adm?.clientSecret.revealed, webhook?.url].compactMap(\.self) + (webhook?.secrets ?? []).map(\.revealed)
+        }
     }
 }
 
@@ -83,10 +102,12 @@ extension ConfigurationReader {
             fail(.appIdentityPools, app: index, "\(pool.quoted) is invalid", "it must be \(requirement)")
         }
         let outcomes = readOutcomes(app: index)
+        let others = [ConfigurationKey.fcmServiceAccountFile, .admClientID, .appWebPushKeyFile]
+        let usesOthers = others.contains { isGiven($0, app: index) }
         return Configuration.App(
             name: name, bundleID: bundleID, identityPools: pools, outcomes: outcomes,
             reportsOpens: boolean(.appOpens, app: index),
-            apns: readAPNs(app: index), fcm: readFCM(app: index), adm: readADM(app: index),
+            apns: readAPNs(app: index, usesOthers: usesOthers), fcm: readFCM(app: index), adm: readADM(app: index),
             webPush: readAppWebPush(app: index), webhook: readWebhook(app: index, outcomes: outcomes))
     }
 }

@@ -73,17 +73,6 @@ extension ConfigurationKey {
 }
 
 extension ConfigurationReader {
-    /// Whether the app says how it reaches FCM.
-    func usesFCM(app index: Int) -> Bool { isGiven(.fcmServiceAccountFile, app: index) }
-
-    /// Whether a key has a value that is not empty.
-    func isGiven(_ key: ConfigurationKey, app index: Int) -> Bool {
-        switch values[key.path(app: index)]?.content {
-        case .text(""), .typed(.string("")), nil: false
-        case .text, .typed: true
-        }
-    }
-
     /// Reads `[app.fcm]`; nil if the app does not use FCM.
     mutating func readFCM(app index: Int) -> Configuration.FCM? {
         let file = resolved(text(.fcmServiceAccountFile, app: index), of: .fcmServiceAccountFile, app: index)

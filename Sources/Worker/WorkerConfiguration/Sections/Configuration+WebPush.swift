@@ -91,9 +91,6 @@ extension ConfigurationReader {
             proxy: readProxy(.webPushProxy), caFile: readCertificateFile(.webPushCAFile))
     }
 
-    /// Whether the app says how it reaches browsers.
-    func usesWebPush(app index: Int) -> Bool { isGiven(.appWebPushKeyFile, app: index) }
-
     /// Reads `[app.webpush]`; nil if the app does not push to browsers.
     mutating func readAppWebPush(app index: Int) -> Configuration.AppWebPush? {
         let file = resolved(text(.appWebPushKeyFile, app: index), of: .appWebPushKeyFile, app: index)

@@ -66,18 +66,16 @@ public enum PlatformToken {
         guard targetName == nil || platform == .gcm else {
             throw PlatformTokenError("only tokens of GCM have a target.")
         }
-        switch platform {
-        case .apns, .apnsSandbox, .courier:
+        switch platform.addressForm {
+        case .bytes:
             guard let token = DeviceToken(hexadecimal: text) else {
                 throw PlatformTokenError("it must be \(DeviceToken.requirement(brokenBy: text)).")
             }
             return token
-        case .gcm:
-            let target = try target(targetName, of: text)
-            return try read(
-                text, details: target == .installationID ? PushAddressDetails(isInstallationID: true) : nil)
-        case .adm: return try read(text, details: nil)
-        case .webPush:
+        case .text:
+            let target = platform == .gcm ? try target(targetName, of: text) : .token
+            return try read(text, details: target == .installationID ? PushAddressDetails(isInstallationID: true) : nil)
+        case .subscription:
             throw PlatformTokenError("WEB_PUSH has no tokens: give the subscription as toJSON() returns it.")
         }
     }
