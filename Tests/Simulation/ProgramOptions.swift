@@ -12,7 +12,7 @@ struct ProgramOptions: Sendable {
     /// How many events each run publishes.
     var eventCount = 20_000
     /// The faults of the runs; nil for all.
-    var faults: [Fault]?
+    var faults: [SimulatedFault]?
     /// How many runs there are.
     var runCount = 1
     /// How long runs follow each other, in minutes; nil for `runCount` of them.
@@ -67,10 +67,10 @@ struct ProgramOptions: Sendable {
         return number
     }
 
-    private static func faults(_ list: String) throws(Problem) -> [Fault] {
-        var faults: [Fault] = []
+    private static func faults(_ list: String) throws(Problem) -> [SimulatedFault] {
+        var faults: [SimulatedFault] = []
         for name in list.split(separator: ",") where name != "none" {
-            guard let fault = Fault(rawValue: String(name)) else {
+            guard let fault = SimulatedFault(rawValue: String(name)) else {
                 throw Problem(description: "there is no fault \(name); see --help")
             }
             faults.append(fault)
@@ -98,7 +98,7 @@ enum HelpText {
           --trace LIST   say what happens to these events, by number, with commas between
 
         The faults are
-          \(Fault.allCases.map(\.rawValue).joined(separator: ", ")).
+          \(SimulatedFault.allCases.map(\.rawValue).joined(separator: ", ")).
 
         The first broken promise ends it, with the command that replays the run. The exit status is 0 if
         all promises were kept, 1 if one was broken, 64 if the command line is wrong.

@@ -3,6 +3,8 @@ struct DeclaredType {
     let name: String
     /// Whether the file only extends it.
     let isExtension: Bool
+    /// Whether other targets see it.
+    let isPublic: Bool
 
     private static let keywords: Set<Substring> = [
         "struct", "class", "enum", "protocol", "actor", "typealias", "extension",
@@ -29,7 +31,8 @@ struct DeclaredType {
             }
             return DeclaredType(
                 name: String(words[keyword + 1].split(separator: ".").last ?? ""),
-                isExtension: words[keyword] == "extension")
+                isExtension: words[keyword] == "extension",
+                isPublic: words[..<keyword].contains { ["public", "package", "open"].contains($0) })
         }
     }
 }

@@ -70,5 +70,6 @@ struct TidyRuleTests {
             """
         let types = DeclaredType.all(in: SourceText(path: "Sources/A/Alpha.swift", text: text).codeLines)
         #expect(types.map(\.name) == ["Alpha", "Beta", "Alpha"])
+        #expect(types.map(\.isPublic) == [true, false, false])
     }
 }

@@ -8,7 +8,7 @@ struct ADMMessageTests {
 
     private static func message(_ content: PushContent, nowSeconds: Int64 = 1_000) throws -> String {
         var buffer = Array("what was there before".utf8)
-        ADMMessage.write(content, nowSeconds: nowSeconds, into: &buffer)
+        ADMMessageWriter.write(content, nowSeconds: nowSeconds, into: &buffer)
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(buffer)) }
         return String(decoding: buffer, as: UTF8.self)
     }

@@ -16,7 +16,7 @@ struct FCMMessageTests {
 
     private static func message(_ content: PushContent, nowSeconds: Int64 = 1_000) throws -> String {
         var buffer = Array("what was there before".utf8)
-        FCMMessage.write(content, to: try token("a:b-c_d"), nowSeconds: nowSeconds, into: &buffer)
+        FCMMessageWriter.write(content, to: try token("a:b-c_d"), nowSeconds: nowSeconds, into: &buffer)
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(buffer)) }
         return String(decoding: buffer, as: UTF8.self)
     }
@@ -128,10 +128,11 @@ struct FCMMessageTests {
         notification.body = "B"
         let content = try builder.content(of: notification, options: PushOptions())
         var buffer: [UInt8] = []
-        FCMMessage.write(content, to: try Self.token("cFid", isInstallationID: true), nowSeconds: 0, into: &buffer)
+        FCMMessageWriter.write(
+            content, to: try Self.token("cFid", isInstallationID: true), nowSeconds: 0, into: &buffer)
         #expect(String(decoding: buffer, as: UTF8.self).hasPrefix(#"{"message":{"fid":"cFid","android":{"#))
         let odd = #"a"},"b\"#
-        FCMMessage.write(content, to: try Self.token(odd), nowSeconds: 0, into: &buffer)
+        FCMMessageWriter.write(content, to: try Self.token(odd), nowSeconds: 0, into: &buffer)
         let object = try JSONSerialization.jsonObject(with: Data(buffer)) as? [String: [String: Any]]
         #expect(object?["message"]?["token"] as? String == odd)
     }

@@ -51,6 +51,6 @@ struct PushAnswerTests {
     @Test("A result is a few words large, because it is copied several times on the way of every push")
     func size() {
         #expect(MemoryLayout<PushAnswer>.size <= 2 * MemoryLayout<Int>.size)
-        #expect(MemoryLayout<PushResult>.size <= 5 * MemoryLayout<Int>.size)
+        #expect(MemoryLayout<AttemptResult>.size <= 5 * MemoryLayout<Int>.size)
     }
 }

@@ -210,14 +210,14 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
     func send(_ requests: [PushRequest]) {
         let results = state.withLock { state in
             requests.map { request in
-                PushResult(
+                AttemptResult(
                     identifier: request.identifier, outcome: Self.outcome(&state.input), durationNanoseconds: 1_000)
             }
         }
         transportHandler.withLock { $0 }?.pushesEnded(results)
     }
 
-    private static func outcome(_ input: inout FuzzInput) -> PushOutcome {
+    private static func outcome(_ input: inout FuzzInput) -> AttemptOutcome {
         switch input.byte() % 16 {
         case 14: return .ambiguous("lost")
         case 15: return .notProcessed("refused")

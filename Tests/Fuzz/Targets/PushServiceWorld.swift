@@ -444,7 +444,7 @@ struct PushServiceWorld: ~Copyable {
 
     /// A push that the pool knew ended.
     private mutating func end(
-        _ slot: Int, _ outcome: PushOutcome, durationNanoseconds: UInt64
+        _ slot: Int, _ outcome: AttemptOutcome, durationNanoseconds: UInt64
     ) throws(FuzzFailure) {
         guard let attempt = attempts.removeValue(forKey: slot) else {
             throw FuzzFailure("slot \(slot) ends as \(outcome), and holds no push")
@@ -458,13 +458,13 @@ struct PushServiceWorld: ~Copyable {
     }
 
     private mutating func report(
-        _ request: PushRequest, _ outcome: PushOutcome, durationNanoseconds: UInt64
+        _ request: PushRequest, _ outcome: AttemptOutcome, durationNanoseconds: UInt64
     ) throws(FuzzFailure) {
         try promise(out.remove(request.identifier) != nil, "push \(request.identifier) ends twice")
         endedCount += 1
         let place = actions.sends.count
         machine.pushEnded(
-            PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: durationNanoseconds),
+            AttemptResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: durationNanoseconds),
             at: now, into: &actions)
         for again in actions.sends[place...] where again.identifier == request.identifier {
             try promise(

@@ -6,7 +6,7 @@ import Testing
 @Suite("The books of the simulation find defects")
 struct BooksFindDefectsTests {
     private func play<Flaw: Defective>(
-        _ flaw: Flaw.Type, seed: UInt64, events: Int = 1_500, faults: [Fault]? = nil
+        _ flaw: Flaw.Type, seed: UInt64, events: Int = 1_500, faults: [SimulatedFault]? = nil
     ) -> SimulationReport {
         var options = SimulationOptions(seed: seed, eventCount: events, faults: faults)
         // It does not keep the order of counts, and so does not promise it.
@@ -16,7 +16,7 @@ struct BooksFindDefectsTests {
 
     /// The faults that the simple worker bears: it is not fair to apps, and does not know the meaning of most
     /// answers of APNs.
-    private static let bearable: [Fault] = [
+    private static let bearable: [SimulatedFault] = [
         .kill, .drain, .consumer, .publisher, .confirms, .nack, .leader, .registryDown, .registryFailover, .answers,
         .clock, .devices, .twice,
     ]
@@ -45,7 +45,7 @@ struct BooksFindDefectsTests {
         #expect(first.digest != play(Sound.self, seed: 10, faults: Self.bearable).digest)
     }
 
-    private func finds<Flaw: Defective>(_ flaw: Flaw.Type, faults: [Fault]) -> Violation.Promise? {
+    private func finds<Flaw: Defective>(_ flaw: Flaw.Type, faults: [SimulatedFault]) -> Violation.Promise? {
         for seed in 1...8 as ClosedRange<UInt64> {
             if let violation = play(flaw, seed: seed, faults: faults).violation { return violation.promise }
         }

@@ -210,14 +210,14 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
 
     // MARK: Pushes
 
-    mutating func pushesEnded(_ results: [PushResult], at now: Moment) {
+    mutating func pushesEnded(_ results: [AttemptResult], at now: Moment) {
         for result in results {
             guard let push = pushes.removeValue(forKey: result.identifier) else { continue }
             ended(push, result.outcome, now)
         }
     }
 
-    private mutating func ended(_ push: Push, _ outcome: PushOutcome, _ now: Moment) {
+    private mutating func ended(_ push: Push, _ outcome: AttemptOutcome, _ now: Moment) {
         switch Disposition(outcome, of: .apns) {
         case .accepted: break
         case .tokenDead(let since): prune(push, since)

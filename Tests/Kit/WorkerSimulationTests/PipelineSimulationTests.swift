@@ -9,7 +9,7 @@ struct PipelineSimulationTests {
     struct KeptSeed: CustomTestStringConvertible {
         let seed: UInt64
         let eventCount: Int
-        var faults: [Fault]?
+        var faults: [SimulatedFault]?
         /// The defect that the run found.
         let finding: String
 

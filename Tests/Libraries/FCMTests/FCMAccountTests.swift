@@ -85,11 +85,11 @@ struct FCMAccountTests {
     @Test("What is no target is refused, and a target prints only its beginning")
     func readsTargets() throws {
         for text in ["", "a b", "ä", String(repeating: "a", count: 2_049)] {
-            #expect(Self.code { _ = try FCM.FCMTarget(token: text) } == .tokenInvalid)
-            #expect(Self.code { _ = try FCM.FCMTarget(fid: text) } == .tokenInvalid)
+            #expect(Self.code { _ = try FCMTarget(token: text) } == .tokenInvalid)
+            #expect(Self.code { _ = try FCMTarget(fid: text) } == .tokenInvalid)
         }
-        let target = try FCM.FCMTarget(token: "dQw4w9WgXcQ:APA91bF-token")
+        let target = try FCMTarget(token: "dQw4w9WgXcQ:APA91bF-token")
         #expect(target.value == "dQw4w9WgXcQ:APA91bF-token" && !"\(target)".contains("APA91bF"))
-        #expect(target != (try FCM.FCMTarget(fid: "dQw4w9WgXcQ:APA91bF-token")))
+        #expect(target != (try FCMTarget(fid: "dQw4w9WgXcQ:APA91bF-token")))
     }
 }

@@ -23,7 +23,7 @@ struct FCMClientTests {
     @Test("A message reaches a registration token and an installation, and FCM's names of both come back")
     func sendsToBothKinds() async throws {
         try await run { client, service in
-            let targets = [try MessagingService.token(1), try FCM.FCMTarget(fid: "cQw4w9WgXcQabcdefghijk")]
+            let targets = [try MessagingService.token(1), try FCMTarget(fid: "cQw4w9WgXcQabcdefghijk")]
             let results = try await client.send(try Self.hello.get(), to: targets)
             #expect(results.map(\.target) == targets && targets.map(\.kind) == [.token, .fid])
             #expect(results.allSatisfy { $0.isAccepted && !$0.isWorthRetrying })
@@ -89,12 +89,12 @@ struct FCMClientTests {
             let results = try await client.send(try Self.hello.get(), to: targets)
             #expect(results.map(\.target) == targets)
             #expect(results.indices.filter { !results[$0].isAccepted } == [7])
-            var seen = Set<FCM.FCMTarget>()
+            var seen = Set<FCMTarget>()
             for await result in try client.results(of: try Self.hello.get(), to: targets.lazy.map(\.self)) {
                 seen.insert(result.target)
             }
             #expect(seen == Set(targets))
-            let (stream, continuation) = AsyncStream.makeStream(of: FCM.FCMTarget.self)
+            let (stream, continuation) = AsyncStream.makeStream(of: FCMTarget.self)
             continuation.yield(targets[0])
             continuation.finish()
             var streamed: [FCMResult] = []

@@ -36,7 +36,7 @@ struct ThreeLibrariesTests {
         project.endpoint = "127.0.0.1:1"
         let google = try FCMClient(project, logHandler: observer, metricsFactory: observer)
         let browsers = try WebPushClient(
-            WebPushConfiguration(key: WebPush.VAPIDKey(pem), subject: "mailto:push@example.com"), logHandler: observer,
+            WebPushConfiguration(key: VAPIDKey(pem), subject: "mailto:push@example.com"), logHandler: observer,
             metricsFactory: observer)
         // A closed client sends nothing, so the outcome is certain.
         await apple.close()
@@ -44,7 +44,7 @@ struct ThreeLibrariesTests {
         await browsers.close()
         let toApple = try await apple.send(try PushMessage([.body("Hello")]), to: try PushToken("abcd"))
         let toGoogle = try await google.send(
-            try FCMMessage([.body("Hello")]), to: try FCM.FCMTarget(token: "dQw4w9WgXcQ"))
+            try FCMMessage([.body("Hello")]), to: try FCMTarget(token: "dQw4w9WgXcQ"))
         let subscription = try WebPushSubscription(
             endpoint: "https://push.example.net/push/1",
             p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
@@ -60,7 +60,7 @@ struct ThreeLibrariesTests {
             ])
         let errors = [
             #expect(throws: PushError.self) { try PushToken("") },
-            #expect(throws: PushError.self) { try FCM.FCMTarget(token: "") },
+            #expect(throws: PushError.self) { try FCMTarget(token: "") },
             #expect(throws: PushError.self) { try WebPushSubscription(endpoint: "", p256dh: "", auth: "") },
         ]
         #expect(errors.map { $0?.code } == [.tokenInvalid, .tokenInvalid, .tokenInvalid])

@@ -86,11 +86,11 @@ struct WebPushSubscriptionTests {
 
     @Test("A key is read from PEM text and from base64url, gives the page its public half, and never prints")
     func readsKeys() throws {
-        let key = try WebPush.VAPIDKey.generate()
-        #expect(try WebPush.VAPIDKey(key.pem).applicationServerKey == key.applicationServerKey)
+        let key = try VAPIDKey.generate()
+        #expect(try VAPIDKey(key.pem).applicationServerKey == key.applicationServerKey)
         #expect(key.applicationServerKey.utf8.count == 87 && key.applicationServerKey.hasPrefix("B"))
         // The application server of RFC 8291 appendix A.
-        let raw = try WebPush.VAPIDKey("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw")
+        let raw = try VAPIDKey("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw")
         #expect(
             raw.applicationServerKey
                 == "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8")
@@ -98,14 +98,14 @@ struct WebPushSubscriptionTests {
         dump(key, to: &text)
         #expect(!text.contains("BEGIN") && !"\(key)".contains("BEGIN"))
         for text in ["", "no key", key.applicationServerKey] {
-            #expect(Self.error { _ = try WebPush.VAPIDKey(text) }?.code == .keyInvalid)
+            #expect(Self.error { _ = try VAPIDKey(text) }?.code == .keyInvalid)
         }
-        #expect(Self.error { _ = try WebPush.VAPIDKey(file: "/nonexistent/vapid.pem") }?.code == .keyInvalid)
+        #expect(Self.error { _ = try VAPIDKey(file: "/nonexistent/vapid.pem") }?.code == .keyInvalid)
     }
 
     @Test("Configurations that cannot work are refused, each with what is wrong")
     func refusesConfigurations() async throws {
-        let good = WebPushConfiguration(key: try WebPush.VAPIDKey.generate(), subject: "mailto:push@example.com")
+        let good = WebPushConfiguration(key: try VAPIDKey.generate(), subject: "mailto:push@example.com")
         let changes: [(inout WebPushConfiguration) -> Void] = [
             { $0.subject = "" }, { $0.subject = "push@example.com" }, { $0.subject = "https://localhost/" },
             { $0.proxyURL = "socks5://secret@proxy" }, { $0.extraTrustAnchorsFile = "/nonexistent/anchor.pem" },

@@ -173,7 +173,7 @@ struct QuotaTests {
                 if isAdmitted { hour.count += 1 }
             }
             (minutes[device], hours[device]) = (minute, hour)
-            let answer = machine.admit(FCMTarget(.token, device), isCollapsible: true, nowMilliseconds: now)
+            let answer = machine.admit(MessageTarget(.token, device), isCollapsible: true, nowMilliseconds: now)
             #expect(answer == (isAdmitted ? .admitted : .refused), "seed \(seed)")
         }
     }

@@ -19,7 +19,9 @@ struct FaultPlanTests {
         FaultPlan(rules: try faults(text).rules, seed: seed)
     }
 
-    private func request(_ number: Int, connection: Int = 1, token: String = "ab", _ trigger: FaultTrigger = .request)
+    private func request(
+        _ number: Int, connection: Int = 1, token: String = "ab", _ trigger: FaultSyntax.Trigger = .request
+    )
         -> FaultPlan.Request
     {
         FaultPlan.Request(connection: connection, number: number, token: Array(token.utf8), trigger: trigger)

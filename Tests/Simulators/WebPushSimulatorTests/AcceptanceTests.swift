@@ -102,7 +102,7 @@ struct AcceptanceTests {
         try await WebPushFixture.run { fixture in
             for name in fixture.simulator.originNames {
                 let subscription = try fixture.simulator.subscription(ofOrigin: name, 0)
-                let read = try WebPushSubscription(try JSONParser().parse(subscription.json))
+                let read = try PushSubscription(try JSONParser().parse(subscription.json))
                 let token = try read.token(nowMilliseconds: fixture.clock.nowMilliseconds)
                 #expect(token.text(for: .webPush) == subscription.endpoint, "\(name)")
             }

@@ -135,7 +135,7 @@ final class PipelineDrive {
         swap(&actions, &machine.actions)
         let answers = actions.requests.map { ($0.number, answer($0.request)) }
         let results = actions.dispatch.sends.map {
-            PushResult(
+            AttemptResult(
                 identifier: $0.identifier, outcome: .answered(PushAnswer(status: 200)), durationNanoseconds: 1_000)
         }
         let published = try publish(actions.dispatch.publishes)

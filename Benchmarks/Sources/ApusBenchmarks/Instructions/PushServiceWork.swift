@@ -182,7 +182,7 @@ private final class BatchLoad: PushTransportHandler {
         transport.send(Array(requests[range]))
     }
 
-    func pushesEnded(_ results: [PushResult]) {
+    func pushesEnded(_ results: [AttemptResult]) {
         let (isBatchAnswered, isOver) = state.withLock { state in
             state.unanswered -= results.count
             for result in results {

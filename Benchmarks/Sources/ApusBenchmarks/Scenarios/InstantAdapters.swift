@@ -134,7 +134,7 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         }
         handler?.pushesEnded(
             requests.map {
-                PushResult(
+                AttemptResult(
                     identifier: $0.identifier, outcome: .answered(PushAnswer(status: 200)), durationNanoseconds: 1_000)
             })
     }

@@ -59,7 +59,7 @@ final class PushLoad: PushTransportHandler {
         transport.send(batch)
     }
 
-    func pushesEnded(_ results: [PushResult]) {
+    func pushesEnded(_ results: [AttemptResult]) {
         let (continuation, accepted) = state.withLock { state in
             for result in results {
                 if case .answered(let answer) = result.outcome, (200..<300).contains(answer.status) {

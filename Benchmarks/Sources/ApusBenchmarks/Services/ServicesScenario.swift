@@ -62,7 +62,7 @@ struct ServicesScenario {
     private func loadTool(port: UInt16, connections: Int) async throws -> LoadTool.Figures {
         var body: [UInt8] = []
         let (content, token) = (try ServiceContent.content(for: .fcm), try ServiceContent.registrationToken())
-        FCMMessage.write(content, to: token, nowSeconds: 0, into: &body)
+        FCMMessageWriter.write(content, to: token, nowSeconds: 0, into: &body)
         let file = try bench.write("fcm-message.json", String(decoding: body, as: UTF8.self))
         return try await LoadTool.run(
             on: bench, port: port, path: "/v1/projects/\(ServiceContent.project)/messages:send",

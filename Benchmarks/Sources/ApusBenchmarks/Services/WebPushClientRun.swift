@@ -28,7 +28,7 @@ struct WebPushClientRun {
         self.bench = bench
         self.name = name
         content = try ServiceContent.content(for: .webPush)
-        vapid = VAPIDTokenSource(key: VAPIDKey(bench.key), subject: try VAPIDSubject("mailto:push@example.com"))
+        vapid = VAPIDTokenSource(key: VAPIDSigningKey(bench.key), subject: try VAPIDSubject("mailto:push@example.com"))
         var tokens: [DeviceToken] = []
         var subscriptions: [String] = []
         for line in try bench.temporary.read("\(name).ndjson").split(separator: "\n") {
@@ -74,12 +74,12 @@ struct WebPushClientRun {
     }
 
     /// Starts a client that is connected, and what loads it.
-    func start(threads: Int) async throws -> (client: WebPushClient, load: PushLoad) {
-        var configuration = WebPushConfiguration(apps: [.init(name: "chat", tokens: vapid)])
+    func start(threads: Int) async throws -> (client: WebPushServiceClient, load: PushLoad) {
+        var configuration = WebPushServiceConfiguration(apps: [.init(name: "chat", tokens: vapid)])
         configuration.hosts.trustedHosts = ["localhost"]
         configuration.extraTrustAnchorsFile = "\(bench.folder)/\(name).pem"
         configuration.encryptionThreads = threads
-        let client = try WebPushClient(configuration: configuration, logger: .silent, metrics: MetricsRegistry())
+        let client = try WebPushServiceClient(configuration: configuration, logger: .silent, metrics: MetricsRegistry())
         let load = PushLoad(transport: client, content: content, tokens: tokens, window: Self.window)
         client.start(handler: load)
         _ = await load.run(count: tokens.count)

@@ -30,7 +30,7 @@ final class ADMAdapter: HTTP1Adapter {
     func request(
         for push: borrowing PushRequest, authorization: [UInt8], destination: PostDestination, nowSeconds: Int64
     ) -> PostRequest {
-        ADMMessage.write(push.content, nowSeconds: nowSeconds, into: &body)
+        ADMMessageWriter.write(push.content, nowSeconds: nowSeconds, into: &body)
         return PostRequest(
             to: destination, path: "/messaging/registrations/\(PercentEncoding.encode(push.token.bytes))/messages",
             fields: [

@@ -41,7 +41,7 @@ final class FCMAdapter: ServiceAdapter {
     }
 
     func bodyBytes(of request: borrowing PushRequest) -> Int {
-        FCMMessage.bytesMaximum(of: request.content, to: request.token)
+        FCMMessageWriter.bytesMaximum(of: request.content, to: request.token)
     }
 
     func submit(
@@ -49,7 +49,7 @@ final class FCMAdapter: ServiceAdapter {
         on connection: HTTP2Connection
     ) throws(HTTP2Error) -> Int32 {
         if authorization != writtenAuthorization { write(authorization) }
-        FCMMessage.write(request.content, to: request.token, nowSeconds: nowSeconds(), into: &body)
+        FCMMessageWriter.write(request.content, to: request.token, nowSeconds: nowSeconds(), into: &body)
         // An array would be kept until it is sent, and this one is written again with the next push.
         return try body.withUnsafeBufferPointer { bytes throws(HTTP2Error) in
             try connection.submitRequest(block, body: UnsafeRawBufferPointer(bytes))

@@ -3,7 +3,7 @@ internal import EventLoop
 import Notifications
 internal import ServiceClient
 
-/// The part of a `WebPushClient` that lives on the loop: which push is where, and the routes of the origins.
+/// The part of a `WebPushServiceClient` that lives on the loop: which push is where, and the routes of the origins.
 final class WebPushCore {
     /// A push that has not ended.
     private struct Pending {
@@ -21,7 +21,7 @@ final class WebPushCore {
     /// How long a subscription is new: Google's service has called some gone for seconds after they were made.
     private static let freshMilliseconds: Int64 = 60_000
 
-    private let configuration: WebPushConfiguration
+    private let configuration: WebPushServiceConfiguration
     private let client: ServiceClient
     private let http1: HTTP1Client
     private let loop: EventLoop
@@ -35,11 +35,11 @@ final class WebPushCore {
     private var pending: [Pending?] = []
     private var freePending: [Int] = []
     private var reported: [Bool?]
-    private var ended: [PushResult] = []
+    private var ended: [AttemptResult] = []
     private var sweep: EventLoop.Timer?
     private var isClosing = false
 
-    init(configuration: WebPushConfiguration, client: ServiceClient, http1: HTTP1Client, log: OriginLog) {
+    init(configuration: WebPushServiceConfiguration, client: ServiceClient, http1: HTTP1Client, log: OriginLog) {
         self.log = log
         self.configuration = configuration
         self.client = client
@@ -75,7 +75,7 @@ final class WebPushCore {
         for job in jobs[taken...] { drop(job.push, "too many pushes wait for encryption") }
     }
 
-    private struct Refusal: Error { let outcome: PushOutcome }
+    private struct Refusal: Error { let outcome: AttemptOutcome }
 
     /// Finds the origin of a push, and takes the push in.
     private func admit(_ request: PushRequest, _ now: UInt64) -> Result<EncryptionJob, Refusal> {
@@ -175,7 +175,7 @@ final class WebPushCore {
     // MARK: Results
 
     /// A client's attempts ended.
-    func ended(_ results: [PushResult]) {
+    func ended(_ results: [AttemptResult]) {
         let now = loop.nowNanoseconds
         var again: [EncryptionJob] = []
         for result in results {
@@ -197,7 +197,7 @@ final class WebPushCore {
     }
 
     /// Notes what an answer says of the origin, and of a subscription that is new.
-    private func judged(_ outcome: PushOutcome, _ push: Pending) -> PushOutcome {
+    private func judged(_ outcome: AttemptOutcome, _ push: Pending) -> AttemptOutcome {
         if case .notProcessed(let reason) = outcome, !isClosing { return origins.ending(push.origin, reason) }
         guard case .answered(var answer) = outcome else { return outcome }
         if (200...204).contains(answer.status) {
@@ -224,7 +224,7 @@ final class WebPushCore {
 
     private func drop(_ push: Int, _ reason: String) { end(push, .notProcessed(reason), 0) }
 
-    private func end(_ push: Int, _ outcome: PushOutcome, _ durationNanoseconds: UInt64) {
+    private func end(_ push: Int, _ outcome: AttemptOutcome, _ durationNanoseconds: UInt64) {
         guard let entry = pending[push] else { return }
         pending[push] = nil
         freePending.append(push)
@@ -234,8 +234,8 @@ final class WebPushCore {
         finish(entry.request.identifier, outcome, durationNanoseconds)
     }
 
-    private func finish(_ identifier: UInt64, _ outcome: PushOutcome, _ durationNanoseconds: UInt64 = 0) {
-        ended.append(PushResult(identifier: identifier, outcome: outcome, durationNanoseconds: durationNanoseconds))
+    private func finish(_ identifier: UInt64, _ outcome: AttemptOutcome, _ durationNanoseconds: UInt64 = 0) {
+        ended.append(AttemptResult(identifier: identifier, outcome: outcome, durationNanoseconds: durationNanoseconds))
     }
 
     private func report() {

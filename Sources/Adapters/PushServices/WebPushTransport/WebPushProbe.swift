@@ -20,7 +20,7 @@ public enum WebPushProbe {
     ///
     /// - Parameter app: the app, with its key and its subject.
     /// - Throws: `ServiceError` with `keyInvalid` if the key does not sign.
-    public static func sign(for app: WebPushConfiguration.App) throws(ServiceError) {
+    public static func sign(for app: WebPushServiceConfiguration.App) throws(ServiceError) {
         do {
             let audience = try VAPIDAudience(endpoint: "https://push.example.com")
             _ = try app.tokens.token(for: audience, at: VAPIDAuthorizer.systemClock())
@@ -37,7 +37,7 @@ public enum WebPushProbe {
     /// - Returns: the findings about the service.
     /// - Throws: `ServiceError` as `ServiceProbe.check`, also if no address of the name may be connected to.
     public static func check(
-        _ endpoint: ServiceEndpoint, _ configuration: WebPushConfiguration
+        _ endpoint: ServiceEndpoint, _ configuration: WebPushServiceConfiguration
     ) async throws(ServiceError) -> Report {
         let audience: VAPIDAudience
         do throws(VAPIDError) {

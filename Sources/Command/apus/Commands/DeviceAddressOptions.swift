@@ -58,7 +58,7 @@ enum DeviceAddressOptions {
 
     private static func subscriptionAddress(_ invocation: CommandInvocation) throws -> DeviceToken {
         guard let path = invocation.string(subscription) else {
-            let parts = WebPushSubscription(
+            let parts = PushSubscription(
                 endpoint: try invocation.required(endpoint),
                 expirationTime: try invocation.integer(expires, in: 0...Int.max).map(Int64.init),
                 p256dh: try invocation.required(p256dh), auth: try invocation.required(auth))
@@ -84,7 +84,7 @@ enum DeviceAddressOptions {
             throw CommandFailure(.data, "\(path) is not JSON: \(error)")
         }
         return try naming("\(path) is no subscription") { () throws(PlatformTokenError) in
-            try WebPushSubscription(value).token(nowMilliseconds: WallClock.nowMilliseconds())
+            try PushSubscription(value).token(nowMilliseconds: WallClock.nowMilliseconds())
         }
     }
 

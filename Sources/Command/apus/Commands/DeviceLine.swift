@@ -89,7 +89,7 @@ struct DeviceLineMembers {
         }
         guard let value = value("subscription") else { throw DeviceLineProblem("\"subscription\" is missing") }
         return try naming("subscription") { () throws(PlatformTokenError) in
-            try WebPushSubscription(value).token(nowMilliseconds: now)
+            try PushSubscription(value).token(nowMilliseconds: now)
         }
     }
 

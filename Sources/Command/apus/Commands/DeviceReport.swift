@@ -15,7 +15,7 @@ struct DeviceReport {
     func report(
         _ device: Device, _ tokens: [FurtherToken], _ subscriptions: DatasetSubscriptions? = nil
     ) -> Report {
-        let address = WebPushSubscription(device.token)
+        let address = PushSubscription(device.token)
         let subscription = showsToken ? address : nil
         var fields = device.texts(token: token(device)).map { name, value in
             // For programs the subscription of a browser holds its endpoint.
@@ -68,7 +68,7 @@ struct DeviceReport {
             : device.token.excerpt(for: device.platform)
     }
 
-    private static func raw(_ subscription: WebPushSubscription) -> Report.Raw {
+    private static func raw(_ subscription: PushSubscription) -> Report.Raw {
         var writer = JSONWriter()
         subscription.write(to: &writer)
         return Report.Raw(writer.bytes)

@@ -81,7 +81,7 @@ struct SimulateWebPushCommand: Command {
         configuration.subscriptionsPerOrigin = 1_000_000
         if let path = invocation.string(Self.keyFile) {
             do throws(ServiceError) {
-                configuration.applicationServerKey = try VAPIDKey(path: path).signingKey.publicPoint
+                configuration.applicationServerKey = try VAPIDSigningKey(path: path).signingKey.publicPoint
             } catch { throw CommandFailure(.noInput, error.message) }
         }
         configuration.webPushFaults =

@@ -14,8 +14,8 @@ extension DispatchStateMachine {
     ///   - ended: called with each result, the app of its push by its place in the configuration, and the trace of its
     ///     event if it is recorded.
     public mutating func pushesEnded(
-        _ results: [PushResult], at now: Moment, into actions: inout DispatchActions,
-        each ended: (PushResult, Int, APNsIdentifier, EventTrace?) -> Void
+        _ results: [AttemptResult], at now: Moment, into actions: inout DispatchActions,
+        each ended: (AttemptResult, Int, APNsIdentifier, EventTrace?) -> Void
     ) {
         latest = now
         for result in results {
@@ -25,7 +25,7 @@ extension DispatchStateMachine {
     }
 
     /// An attempt of a push ended.
-    public mutating func pushEnded(_ result: PushResult, at now: Moment, into actions: inout DispatchActions) {
+    public mutating func pushEnded(_ result: AttemptResult, at now: Moment, into actions: inout DispatchActions) {
         latest = now
         _ = end(result, into: &actions)
         reportHealth(into: &actions)
@@ -35,7 +35,7 @@ extension DispatchStateMachine {
     ///
     /// - Returns: its push, and the trace of its event if it is recorded; nil if there is no such push.
     private mutating func end(
-        _ result: PushResult, into actions: inout DispatchActions
+        _ result: AttemptResult, into actions: inout DispatchActions
     ) -> (push: Push, trace: EventTrace?)? {
         // A push that was answered twice has ended with the first answer.
         guard var push = pushes[result.identifier] else { return nil }
@@ -92,7 +92,7 @@ extension DispatchStateMachine {
     ///
     /// - Returns: the trace of the event; nil if it is not recorded.
     private func noteAttempt(
-        _ push: Push, _ work: DispatchJob, _ result: PushResult, _ disposition: Disposition,
+        _ push: Push, _ work: DispatchJob, _ result: AttemptResult, _ disposition: Disposition,
         into actions: inout DispatchActions
     ) -> EventTrace? {
         guard let event = work.event, let trace = event.trace, trace.isRecorded else { return nil }
@@ -107,7 +107,7 @@ extension DispatchStateMachine {
         return trace
     }
 
-    private static func isAccepted(_ result: PushResult) -> Bool {
+    private static func isAccepted(_ result: AttemptResult) -> Bool {
         if case .answered(let answer) = result.outcome { answer.status == 200 } else { false }
     }
 
@@ -155,7 +155,7 @@ extension DispatchStateMachine {
     ///
     /// - Returns: how the push ended.
     private mutating func settle(
-        _ disposition: Disposition, _ outcome: PushOutcome, _ push: Push, _ work: DispatchJob,
+        _ disposition: Disposition, _ outcome: AttemptOutcome, _ push: Push, _ work: DispatchJob,
         into actions: inout DispatchActions
     ) -> PushEnding {
         let device = push.device

@@ -5,14 +5,14 @@ import RegistryCore
 /// The explanations of push services for pushes that they do not take.
 extension DispatchStateMachine {
     /// The words of the service about a push, as a sentence to append; empty if there are none.
-    func explained(_ outcome: PushOutcome, _ push: Push, _ work: DispatchJob) -> String {
+    func explained(_ outcome: AttemptOutcome, _ push: Push, _ work: DispatchJob) -> String {
         guard let explanation = explanation(outcome, push, work) else { return "" }
         return " \(work.renderings[push.rendering].app.service.title) says: \(explanation)"
     }
 
     /// Notes what a service says about a push that is tried again, for the log; a dead letter has the words itself.
     mutating func noteExplanation(
-        _ disposition: Disposition, _ outcome: PushOutcome, _ push: Push, _ work: DispatchJob,
+        _ disposition: Disposition, _ outcome: AttemptOutcome, _ push: Push, _ work: DispatchJob,
         into actions: inout DispatchActions
     ) {
         switch disposition {
@@ -26,7 +26,7 @@ extension DispatchStateMachine {
         actions.notices.append(.explained(app: push.app, reason: reason, explanation: explanation))
     }
 
-    private func explanation(_ outcome: PushOutcome, _ push: Push, _ work: DispatchJob) -> String? {
+    private func explanation(_ outcome: AttemptOutcome, _ push: Push, _ work: DispatchJob) -> String? {
         guard case .answered(let answer) = outcome, let explanation = answer.explanation else { return nil }
         let device = work.devices[push.device]
         return device.token.hidden(in: explanation, for: device.platform)

@@ -152,8 +152,8 @@ public struct PipelineMachine {
     ///   - now: the time.
     ///   - ended: called with each result, the index of its app, and the trace of its event.
     public mutating func pushesEnded(
-        _ results: [PushResult], at now: Moment,
-        each ended: (PushResult, Int, APNsIdentifier, EventTrace?) -> Void = { _, _, _, _ in }
+        _ results: [AttemptResult], at now: Moment,
+        each ended: (AttemptResult, Int, APNsIdentifier, EventTrace?) -> Void = { _, _, _, _ in }
     ) {
         dispatch.pushesEnded(results, at: now, into: &actions.dispatch, each: ended)
         intake.noteTold(actions.dispatch.told)

@@ -31,7 +31,7 @@ public struct PushAttempt: Sendable {
     /// The host that it was sent to; nil if it is not known.
     public var serverAddress: String?
     /// How it ended.
-    public var outcome: PushOutcome
+    public var outcome: AttemptOutcome
     /// The consequence.
     public var disposition: Disposition
     /// From the request's first byte to the outcome, in nanoseconds.
@@ -40,7 +40,7 @@ public struct PushAttempt: Sendable {
     /// Describes an attempt.
     public init(
         service: PushService, app: String, apnsID: APNsIdentifier, number: Int = 1, serverAddress: String? = nil,
-        outcome: PushOutcome, disposition: Disposition, durationNanoseconds: UInt64
+        outcome: AttemptOutcome, disposition: Disposition, durationNanoseconds: UInt64
     ) {
         self.service = service
         self.app = app

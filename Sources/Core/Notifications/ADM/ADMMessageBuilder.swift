@@ -3,7 +3,7 @@ internal import JSON
 /// Writes messages as ADM takes them, once for all devices of an event.
 ///
 /// A message is data alone, and the app decides what to show. All values are texts. Two pushes of an event differ in
-/// the time that is left; the builder writes what comes after it, and `ADMMessage` puts the parts together:
+/// the time that is left; the builder writes what comes after it, and `ADMMessageWriter` puts the parts together:
 ///
 ///     {"expiresAfter":60,  +  "consolidationKey":"…","data":{…}}
 ///
@@ -98,7 +98,7 @@ public struct ADMMessageBuilder {
                     + "\(Self.dataBytesMaximum); shorten the texts or let the app fetch the data")
         }
         return PushContent(
-            payload: Array(writer.bytes.dropFirst(ADMMessage.beginning.utf8CodeUnitCount)), topic: "",
+            payload: Array(writer.bytes.dropFirst(ADMMessageWriter.beginning.utf8CodeUnitCount)), topic: "",
             pushType: pushType, priority: options.priority ?? pushType.defaultPriority,
             expirationSeconds: options.expirationSeconds, collapseID: options.collapseID)
     }

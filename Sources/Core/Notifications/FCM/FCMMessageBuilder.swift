@@ -3,7 +3,7 @@ internal import JSON
 /// Writes messages as FCM v1 takes them, once for all devices of an event.
 ///
 /// Two pushes of an event differ in the target and in the rest of the time to live. The builder writes what comes after
-/// these two, and `FCMMessage` puts the parts together:
+/// these two, and `FCMMessageWriter` puts the parts together:
 ///
 ///     {"message":{"token":"…","android":{"ttl":"60s",  +  "priority":"HIGH"},"notification":{…},"data":{…}}}
 ///
@@ -104,7 +104,7 @@ public struct FCMMessageBuilder {
                     + "\(Self.contentBytesMaximum); shorten the texts or let the app fetch the data")
         }
         return PushContent(
-            payload: Array(writer.bytes.dropFirst(FCMMessage.beginning.utf8CodeUnitCount)), topic: "",
+            payload: Array(writer.bytes.dropFirst(FCMMessageWriter.beginning.utf8CodeUnitCount)), topic: "",
             pushType: pushType, priority: priority, expirationSeconds: options.expirationSeconds,
             collapseID: options.collapseID)
     }
@@ -142,7 +142,7 @@ public struct FCMMessageBuilder {
         writer.key("data")
         writer.beginObject()
         for datum in data {
-            if let rule = FCMMessage.reservation(of: datum.key) {
+            if let rule = FCMMessageWriter.reservation(of: datum.key) {
                 throw EventRejection(
                     .invalidNotification,
                     "notification.data has the key \"\(datum.key.prefix(64))\", but FCM reserves \(rule); rename it")

@@ -89,7 +89,7 @@ extension Disposition {
     /// - Parameters:
     ///   - outcome: how the attempt ended.
     ///   - service: the push service, each of which means something else by its answers.
-    public init(_ outcome: PushOutcome, of service: PushService) {
+    public init(_ outcome: AttemptOutcome, of service: PushService) {
         switch outcome {
         case .notProcessed: self = .resend
         case .unreachable: self = .retry(.addressUnreachable, afterSeconds: nil)

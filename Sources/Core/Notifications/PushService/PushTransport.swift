@@ -15,7 +15,7 @@ public protocol PushTransport: AnyObject, Sendable {
 /// Takes the results of a `PushTransport`; called on the transport's own thread, so it must only pass them on.
 public protocol PushTransportHandler: AnyObject, Sendable {
     /// Attempts ended, batched by tick.
-    func pushesEnded(_ results: [PushResult])
+    func pushesEnded(_ results: [AttemptResult])
 
     /// It became known whether routes lead to the push service, batched by tick: each change once, the first one when
     /// it is known for the first time.

@@ -24,7 +24,7 @@ public struct PushResult: Hashable, Sendable {
 }
 
 extension PushOutcome {
-    init(_ outcome: Notifications.PushOutcome) {
+    init(_ outcome: AttemptOutcome) {
         switch outcome {
         case .answered(let answer) where answer.status == 200: self = .accepted
         case .answered(let answer): self = .rejected(PushRejection(answer))

@@ -67,7 +67,7 @@ struct MessageMembers {
         root.writeMembers(to: &writer, except: "android")
         writer.endObject()
         writer.endObject()
-        return Array(writer.bytes.dropFirst(Notifications.FCMMessage.beginning.utf8CodeUnitCount))
+        return Array(writer.bytes.dropFirst(FCMMessageWriter.beginning.utf8CodeUnitCount))
     }
 
     // MARK: Members
@@ -104,7 +104,7 @@ struct MessageMembers {
     }
 
     private mutating func setData(_ key: String, _ text: String) throws(PushError) {
-        if let rule = Notifications.FCMMessage.reservation(of: key) {
+        if let rule = FCMMessageWriter.reservation(of: key) {
             throw PushError(
                 .messageInvalid, "data has the key \"\(key.prefix(64))\", but FCM reserves \(rule); rename it")
         }

@@ -24,7 +24,7 @@ public struct FCMResult: Hashable, Sendable {
         }
     }
 
-    init(_ target: FCMTarget, _ outcome: PushOutcome) {
+    init(_ target: FCMTarget, _ outcome: AttemptOutcome) {
         self.target = target
         switch outcome {
         case .answered(let answer) where answer.status == 200:

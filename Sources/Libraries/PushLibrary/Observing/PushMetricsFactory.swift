@@ -52,7 +52,7 @@ final class PushInstruments: Sendable {
     }
 
     /// Attempts ended.
-    func ended(_ results: ArraySlice<PushResult>) {
+    func ended(_ results: ArraySlice<AttemptResult>) {
         var (accepted, rejected, notProcessed, ambiguous) = (0, 0, 0, 0)
         for result in results {
             switch result.outcome {

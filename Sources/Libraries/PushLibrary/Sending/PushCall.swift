@@ -9,7 +9,7 @@ package struct PushCall<Address: Sendable, Result: Sendable>: Sendable {
     /// The address as the transport takes it.
     let token: @Sendable (Address) -> DeviceToken
     /// The result of a push to an address.
-    let result: @Sendable (DeviceToken, PushOutcome) -> Result
+    let result: @Sendable (DeviceToken, AttemptOutcome) -> Result
 
     /// Describes a call.
     ///
@@ -20,7 +20,7 @@ package struct PushCall<Address: Sendable, Result: Sendable>: Sendable {
     ///   - result: makes the result of a push.
     package init(
         _ order: PushOrder, by sender: PushSender, token: @escaping @Sendable (Address) -> DeviceToken,
-        result: @escaping @Sendable (DeviceToken, PushOutcome) -> Result
+        result: @escaping @Sendable (DeviceToken, AttemptOutcome) -> Result
     ) {
         makeJob = sender.jobMaker(order)
         self.token = token

@@ -26,7 +26,7 @@ package final class PushJob: Sendable {
     private static let windowCount = 4_096
 
     /// How a push ended, and which of the call's tokens it was for.
-    typealias Ending = (index: Int, token: DeviceToken, outcome: PushOutcome)
+    typealias Ending = (index: Int, token: DeviceToken, outcome: AttemptOutcome)
 
     private struct State {
         var inFlight: [Int: DeviceToken] = [:]
@@ -112,7 +112,7 @@ package final class PushJob: Sendable {
     var hasEndings: Bool { state.withLock { !$0.ready.isEmpty } }
 
     /// Pushes of this job ended.
-    func ended(_ results: ArraySlice<PushResult>) {
+    func ended(_ results: ArraySlice<AttemptResult>) {
         let (consumer, isCancelled) = state.withLock { state in
             for result in results {
                 let index = Int(result.identifier & 0xFFFF_FFFF)
@@ -183,7 +183,7 @@ package final class PushJob: Sendable {
     /// Sends to these tokens and waits for all; cancelling the task cancels the job.
     ///
     /// - Returns: the outcome for each token, in the order of the tokens.
-    func run(_ tokens: [DeviceToken]) async -> [PushOutcome] {
+    func run(_ tokens: [DeviceToken]) async -> [AttemptOutcome] {
         await withTaskCancellationHandler {
             await sendAll(tokens)
         } onCancel: {
@@ -191,9 +191,9 @@ package final class PushJob: Sendable {
         }
     }
 
-    private func sendAll(_ tokens: [DeviceToken]) async -> [PushOutcome] {
+    private func sendAll(_ tokens: [DeviceToken]) async -> [AttemptOutcome] {
         // A token that is not sent to keeps this one.
-        var outcomes = [PushOutcome](repeating: .notProcessed("cancelled"), count: tokens.count)
+        var outcomes = [AttemptOutcome](repeating: .notProcessed("cancelled"), count: tokens.count)
         var next = 0
         while true {
             let count = min(max(0, room), tokens.count - next)
@@ -233,7 +233,7 @@ package final class PushJobs: PushTransportHandler {
     func remove(_ number: UInt32) { state.withLock { _ = $0.byNumber.removeValue(forKey: number) } }
 
     /// Pushes of some jobs ended.
-    package func pushesEnded(_ results: [PushResult]) {
+    package func pushesEnded(_ results: [AttemptResult]) {
         var rest = results[...]
         while let first = rest.first {
             let number = UInt32(first.identifier >> 32)

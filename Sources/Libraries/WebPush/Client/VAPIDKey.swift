@@ -8,7 +8,7 @@ internal import WebPushTransport
 /// A browser binds a subscription to the public half, so a new key makes every subscription useless. The private half
 /// never prints.
 public struct VAPIDKey: Sendable, CustomStringConvertible, CustomReflectable {
-    let key: WebPushTransport.VAPIDKey
+    let key: VAPIDSigningKey
 
     /// Reads a key.
     ///
@@ -16,7 +16,7 @@ public struct VAPIDKey: Sendable, CustomStringConvertible, CustomReflectable {
     ///   `web-push generate-vapid-keys` prints it.
     /// - Throws: `PushError` (`keyInvalid`), without any part of the text.
     public init(_ text: String) throws(PushError) {
-        do throws(VAPIDError) { key = try WebPushTransport.VAPIDKey(reading: Array(text.utf8)) } catch {
+        do throws(VAPIDError) { key = try VAPIDSigningKey(reading: Array(text.utf8)) } catch {
             throw PushError(.keyInvalid, error.message)
         }
     }
@@ -25,10 +25,10 @@ public struct VAPIDKey: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// - Throws: `PushError` (`keyInvalid`) if the file cannot be read, or holds no such key.
     public init(file path: String) throws(PushError) {
-        do throws(ServiceError) { key = try WebPushTransport.VAPIDKey(path: path) } catch { throw PushError(error) }
+        do throws(ServiceError) { key = try VAPIDSigningKey(path: path) } catch { throw PushError(error) }
     }
 
-    private init(_ key: ES256PrivateKey) { self.key = WebPushTransport.VAPIDKey(key) }
+    private init(_ key: ES256PrivateKey) { self.key = VAPIDSigningKey(key) }
 
     /// Makes a new key; keep its `pem`.
     ///

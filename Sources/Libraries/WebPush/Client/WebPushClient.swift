@@ -25,7 +25,7 @@ public final class WebPushClient: Sendable {
     ) throws(PushError) {
         let transportConfiguration = try configuration.makeTransportConfiguration()
         do throws(ServiceError) {
-            let client = try WebPushTransport.WebPushClient(
+            let client = try WebPushServiceClient(
                 configuration: transportConfiguration, logger: Logger(logHandler), metrics: MetricsRegistry())
             sender = PushSender(
                 client, names: [configuration.name], label: "webpush", metricsFactory: metricsFactory)

@@ -46,13 +46,13 @@ public struct WebPushConfiguration: Sendable {
         self.subject = subject
     }
 
-    func makeTransportConfiguration() throws(PushError) -> WebPushTransport.WebPushConfiguration {
+    func makeTransportConfiguration() throws(PushError) -> WebPushServiceConfiguration {
         let settings = try ConnectionSettings(name: name, timeout: timeout)
         let subject: VAPIDSubject
         do throws(VAPIDError) { subject = try VAPIDSubject(self.subject) } catch {
             throw PushError(.configurationInvalid, error.message)
         }
-        var configuration = WebPushTransport.WebPushConfiguration(
+        var configuration = WebPushServiceConfiguration(
             apps: [.init(name: name, tokens: VAPIDTokenSource(key: key.key, subject: subject))])
         configuration.hosts.refusesUnknownHosts = allowsOnlyLargeServices
         configuration.hosts.trustedHosts = Array(trustedHosts)

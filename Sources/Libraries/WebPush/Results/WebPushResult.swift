@@ -25,7 +25,7 @@ public struct WebPushResult: Hashable, Sendable {
         }
     }
 
-    init(_ subscription: WebPushSubscription, _ outcome: PushOutcome) {
+    init(_ subscription: WebPushSubscription, _ outcome: AttemptOutcome) {
         self.subscription = subscription
         self.outcome =
             switch outcome {

@@ -67,7 +67,7 @@ struct QuotaMachine {
 
     private let quotas: FCMQuotas
     private var project: Window?
-    private var devices: [FCMTarget: Device] = [:]
+    private var devices: [MessageTarget: Device] = [:]
 
     init(_ quotas: FCMQuotas) { self.quotas = quotas }
 
@@ -85,7 +85,7 @@ struct QuotaMachine {
     mutating func giveBackRequest() { if let count = project?.count, count > 0 { project?.count = count - 1 } }
 
     /// Takes one message from the buckets of a device.
-    mutating func admit(_ target: FCMTarget, isCollapsible: Bool, nowMilliseconds now: Int64) -> DeviceAnswer {
+    mutating func admit(_ target: MessageTarget, isCollapsible: Bool, nowMilliseconds now: Int64) -> DeviceAnswer {
         guard target.kind.isDevice else { return .admitted }
         if devices.count >= Self.devicesMaximum, devices[target] == nil { devices.removeAll(keepingCapacity: true) }
         var device =

@@ -5,7 +5,7 @@ public struct RecordedMessage: AnswerRecord, Equatable {
     /// When it was answered, in milliseconds since 1970.
     public var timeMilliseconds: Int64
     /// The target; nil if the request had none, or could not be read.
-    public var target: FCMTarget?
+    public var target: MessageTarget?
     /// The name that it was given; nil if it was refused.
     public var name: String?
     /// The data that an Android device gets.
@@ -48,7 +48,7 @@ public struct RecordedMessage: AnswerRecord, Equatable {
         self.payload = payload
     }
 
-    private static func texts(_ members: [JSONMember]) -> [String: String] {
+    private static func texts(_ members: [JSONNode.Member]) -> [String: String] {
         Dictionary(members.map { ($0.name, $0.value.text ?? "") }, uniquingKeysWith: { first, _ in first })
     }
 }
@@ -58,7 +58,7 @@ struct MessageFacts {
     /// When it was given, in milliseconds since 1970.
     var timeMilliseconds: Int64
     /// The message; nil if the body could not be read.
-    var message: FCMMessage?
+    var message: DecodedMessage?
     var status: Int
     var reason: String?
     var name: String?

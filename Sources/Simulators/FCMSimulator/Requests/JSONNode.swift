@@ -7,7 +7,13 @@ indirect enum JSONNode: Equatable {
     case number(String)
     case string(String)
     case array([JSONNode])
-    case object([JSONMember])
+    case object([Member])
+
+    /// A name and a value in an object.
+    struct Member: Equatable {
+        let name: String
+        let value: JSONNode
+    }
 
     private static let depthMaximum = 64
 
@@ -26,10 +32,10 @@ indirect enum JSONNode: Equatable {
         switch reader.nextByte {
         case UInt8(ascii: "\""): return .string(try reader.readText())
         case UInt8(ascii: "{"):
-            var members: [JSONMember] = []
+            var members: [Member] = []
             try reader.enterObject()
             while let name = try reader.nextName() {
-                members.append(JSONMember(name: name, value: try read(&reader, depth: depth + 1)))
+                members.append(Member(name: name, value: try read(&reader, depth: depth + 1)))
             }
             return .object(members)
         case UInt8(ascii: "["):
@@ -60,13 +66,7 @@ indirect enum JSONNode: Equatable {
     var integer: Int64? { if case .number(let digits) = self { Int64(digits) } else { nil } }
 
     /// The members of an object; none of anything else.
-    var members: [JSONMember] { if case .object(let members) = self { members } else { [] } }
-}
-
-/// A name and a value in an object.
-struct JSONMember: Equatable {
-    let name: String
-    let value: JSONNode
+    var members: [Member] { if case .object(let members) = self { members } else { [] } }
 }
 
 extension JSONNode: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
@@ -75,12 +75,12 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, Expre
     init(arrayLiteral elements: JSONNode...) { self = .array(elements) }
 
     init(dictionaryLiteral members: (String, JSONNode)...) {
-        self = .object(members.map { JSONMember(name: $0, value: $1) })
+        self = .object(members.map { Member(name: $0, value: $1) })
     }
 
     /// An object of texts.
     init(_ members: KeyValuePairs<String, String>) {
-        self = .object(members.map { JSONMember(name: $0, value: .string($1)) })
+        self = .object(members.map { Member(name: $0, value: .string($1)) })
     }
 }
 

@@ -54,7 +54,7 @@ struct MessageDecoder {
             if case .array = node { return notRepeating(path) }
             return refuseValue(path, "type.googleapis.com/" + type.name, node.compact)
         }
-        var known: [JSONMember] = []
+        var known: [JSONNode.Member] = []
         var groups: Set<String> = []
         for member in members {
             guard let field = type.field(member.name) else {
@@ -74,7 +74,7 @@ struct MessageDecoder {
                 continue
             }
             let place = path.isEmpty ? field.name : path + "." + field.name
-            known.append(JSONMember(name: field.name, value: value(member.value, field.type, at: place)))
+            known.append(JSONNode.Member(name: field.name, value: value(member.value, field.type, at: place)))
         }
         return .object(known)
     }
@@ -88,7 +88,7 @@ struct MessageDecoder {
     }
 
     /// An object where there is a plain value: the parser takes its members for fields.
-    private mutating func notAMessage(_ members: [JSONMember], _ path: String) -> JSONNode {
+    private mutating func notAMessage(_ members: [JSONNode.Member], _ path: String) -> JSONNode {
         for member in members { refuseName(member.name, at: path, "Cannot find field.") }
         if members.isEmpty { refuse(path, "Invalid value at '\(path)', {}") }
         return .null
@@ -112,15 +112,15 @@ struct MessageDecoder {
         }
     }
 
-    private mutating func map(_ members: [JSONMember], at path: String) -> JSONNode {
-        var known: [JSONMember] = []
+    private mutating func map(_ members: [JSONNode.Member], at path: String) -> JSONNode {
+        var known: [JSONNode.Member] = []
         for (index, member) in members.enumerated() {
             if known.contains(where: { $0.name == member.name }) {
                 refuseName(member.name, at: path, "Duplicate map key.")
                 continue
             }
             let place = "\(path)[\(index)].value"
-            known.append(JSONMember(name: member.name, value: value(member.value, .string, at: place)))
+            known.append(JSONNode.Member(name: member.name, value: value(member.value, .string, at: place)))
         }
         return .object(known)
     }

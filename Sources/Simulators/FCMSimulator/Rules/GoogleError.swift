@@ -28,11 +28,12 @@ struct GoogleError {
     /// The body, as Google indents it.
     var body: [UInt8] {
         var members = [
-            JSONMember(name: "code", value: .number(String(status))),
-            JSONMember(name: "message", value: .string(message)), JSONMember(name: "status", value: .string(code)),
+            JSONNode.Member(name: "code", value: .number(String(status))),
+            JSONNode.Member(name: "message", value: .string(message)),
+            JSONNode.Member(name: "status", value: .string(code)),
         ]
-        if !details.isEmpty { members.append(JSONMember(name: "details", value: .array(details.map(\.node)))) }
-        return JSONNode.object([JSONMember(name: "error", value: .object(members))]).body
+        if !details.isEmpty { members.append(JSONNode.Member(name: "details", value: .array(details.map(\.node)))) }
+        return JSONNode.object([JSONNode.Member(name: "error", value: .object(members))]).body
     }
 }
 
@@ -42,7 +43,7 @@ struct ErrorDetail {
 
     private init(_ type: String, _ members: JSONNode) {
         node = .object(
-            [JSONMember(name: "@type", value: .string("type.googleapis.com/" + type))] + members.members)
+            [JSONNode.Member(name: "@type", value: .string("type.googleapis.com/" + type))] + members.members)
     }
 
     /// FCM's code.

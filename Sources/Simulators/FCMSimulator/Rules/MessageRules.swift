@@ -17,7 +17,7 @@ enum MessageRules {
     /// Judges a message.
     ///
     /// - Returns: the refusal; nil if nothing speaks against it.
-    static func refusal(of message: FCMMessage) -> GoogleError? {
+    static func refusal(of message: DecodedMessage) -> GoogleError? {
         guard let target = message.target else {
             return .invalidArgument("Recipient of the message is not set.", field: "message")
         }
@@ -27,7 +27,7 @@ enum MessageRules {
 
     // MARK: The target
 
-    private static func targetRefusal(_ target: FCMTarget) -> GoogleError? {
+    private static func targetRefusal(_ target: MessageTarget) -> GoogleError? {
         switch target.kind {
         case .token, .fid: nil
         case .topic:
@@ -43,7 +43,7 @@ enum MessageRules {
     ///
     /// A token is of letters, digits, `:`, `-` and `_`; an installation identifier has 22 of them and begins with `c`,
     /// `d`, `e` or `f` (firebase-js-sdk, `generate-fid.ts`).
-    static func isWellFormed(_ target: FCMTarget) -> Bool {
+    static func isWellFormed(_ target: MessageTarget) -> Bool {
         let bytes = target.value.utf8
         switch target.kind {
         case .token:
@@ -61,7 +61,7 @@ enum MessageRules {
 
     // MARK: The content
 
-    private static func dataRefusal(_ message: FCMMessage) -> GoogleError? {
+    private static func dataRefusal(_ message: DecodedMessage) -> GoogleError? {
         for (field, data) in [
             ("message.data", message.node["data"]), ("message.android.data", message.android?["data"]),
         ] {
@@ -76,7 +76,7 @@ enum MessageRules {
         key == "from" || key == "message_type" || key == "gcm" || key.hasPrefix("google.") || key.hasPrefix("gcm.")
     }
 
-    private static func optionsRefusal(_ message: FCMMessage) -> GoogleError? {
+    private static func optionsRefusal(_ message: DecodedMessage) -> GoogleError? {
         if let ttl = message.ttl, let seconds = ProtoDuration.seconds(ttl), !(0...ttlSecondsMaximum).contains(seconds) {
             return .invalidArgument(
                 "Invalid TTL: a duration from 0 to 2419200 seconds is expected.", field: "message.android.ttl")
@@ -102,7 +102,7 @@ enum MessageRules {
     private static func isLabel(_ text: String) -> Bool { isTopic(text) && text.utf8.count <= labelBytesMaximum }
 
     /// Keys and values count, of the data and of what is shown, for each platform by itself.
-    private static func sizeRefusal(_ message: FCMMessage, isDevice: Bool) -> GoogleError? {
+    private static func sizeRefusal(_ message: DecodedMessage, isDevice: Bool) -> GoogleError? {
         let maximum = isDevice ? payloadBytesMaximum : topicPayloadBytesMaximum
         let common = byteCount(message.node["notification"])
         let shown = common + byteCount(message.android?["notification"])

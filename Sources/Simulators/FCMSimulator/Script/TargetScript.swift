@@ -27,10 +27,10 @@ extension TargetScript {
     public init(parsing bytes: [UInt8]) throws(SimulatorError) {
         try self.init(parsing: bytes) { object throws(SimulatorError) in
             try object.require(Self.memberNames, listed: "a line has \(Self.memberNames)")
-            let target: FCMTarget
+            let target: MessageTarget
             switch (object["token"]?.string, object["fid"]?.string) {
-            case (let token?, nil): target = FCMTarget(.token, token)
-            case (nil, let fid?): target = FCMTarget(.fid, fid)
+            case (let token?, nil): target = MessageTarget(.token, token)
+            case (nil, let fid?): target = MessageTarget(.fid, fid)
             default: throw .scriptInvalid("it needs \"token\" or \"fid\", the text with which the addresses begin")
             }
             let times = try object.times()
@@ -41,7 +41,7 @@ extension TargetScript {
     }
 }
 
-extension FCMTarget {
+extension MessageTarget {
     /// The address by which a script knows it: kinds of addresses have steps of their own.
     var scriptAddress: String { "\(kind.rawValue):\(value)" }
 }

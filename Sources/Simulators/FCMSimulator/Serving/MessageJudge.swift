@@ -13,7 +13,7 @@ struct SendRequest {
 /// A body that was read against the schema.
 struct ReadMessage {
     /// The message; nil if the body is not that of a request.
-    let message: FCMMessage?
+    let message: DecodedMessage?
     /// The violations of the schema, by field.
     let violations: [FieldViolation]
     /// 128 bits that follow from target and content; 0 without a message.
@@ -23,7 +23,7 @@ struct ReadMessage {
         var decoder = MessageDecoder()
         let node = decoder.decode(body.isEmpty ? Array("{}".utf8) : body)
         violations = decoder.violations
-        message = node == .null ? nil : FCMMessage(node)
+        message = node == .null ? nil : DecodedMessage(node)
         identity = message?.identity ?? 0
     }
 
@@ -158,7 +158,7 @@ final class MessageJudge: Sendable {
     }
 
     private func accepted(
-        _ message: FCMMessage, _ target: FCMTarget, project: String, _ judgement: Judgement,
+        _ message: DecodedMessage, _ target: MessageTarget, project: String, _ judgement: Judgement,
         nowMilliseconds now: Int64
     ) -> Judgement {
         var judgement = judgement

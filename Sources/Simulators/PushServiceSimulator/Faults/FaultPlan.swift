@@ -12,7 +12,7 @@ struct FaultPlan: Sendable {
         /// The addressee, as `FaultSyntax` has it.
         var token: [UInt8]
         /// Why it is asked about.
-        var trigger = FaultTrigger.request
+        var trigger = FaultSyntax.Trigger.request
     }
 
     private(set) var rules: [FaultRule] = []

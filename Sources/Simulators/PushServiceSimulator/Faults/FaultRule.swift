@@ -11,7 +11,7 @@ struct FaultRule: Hashable, Sendable {
     /// The bytes with which the device tokens begin.
     var token: [UInt8] = []
     /// When it is decided about.
-    var trigger = FaultTrigger.request
+    var trigger = FaultSyntax.Trigger.request
     /// The probability, each time that all other conditions hold: 0 to 1.
     var probability = 1.0
     /// How often it happens; nil for as often as it can.

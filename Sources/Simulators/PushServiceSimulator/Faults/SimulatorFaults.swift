@@ -18,20 +18,20 @@ public struct SimulatorFaults: Sendable {
     }
 }
 
-/// When a fault of a request is decided about.
-public enum FaultTrigger: Hashable, Sendable {
-    /// A push has come.
-    case request
-    /// The answer to a push is a refusal.
-    case rejection
-    /// A request for an access token has come.
-    case authorization
-}
-
 /// The parts of a fault's line that each push service defines.
 public struct FaultSyntax: Sendable {
+    /// When a fault of a request is decided about.
+    public enum Trigger: Hashable, Sendable {
+        /// A push has come.
+        case request
+        /// The answer to a push is a refusal.
+        case rejection
+        /// A request for an access token has come.
+        case authorization
+    }
+
     /// The words of `on`.
-    let triggers: [String: FaultTrigger]
+    let triggers: [String: Trigger]
     /// Whether the case of `token` does not matter, as in hexadecimal digits.
     let lowercasesTokens: Bool
     /// The answer with a reason, given `status` and `timestamp` as far as the line has them; nil for an unknown reason.
@@ -44,7 +44,7 @@ public struct FaultSyntax: Sendable {
     ///   - lowercasesTokens: whether the case of `token` does not matter.
     ///   - answer: makes the answer with a reason, from `status`, `reason` and `timestamp`; nil for an unknown reason.
     public init(
-        furtherTriggers: [String: FaultTrigger] = [:], lowercasesTokens: Bool,
+        furtherTriggers: [String: Trigger] = [:], lowercasesTokens: Bool,
         answer: @escaping @Sendable (_ status: Int?, _ reason: String, _ timestamp: Int64?) -> ServiceAnswer?
     ) {
         triggers = furtherTriggers.merging(["request": .request, "rejection": .rejection]) { own, _ in own }

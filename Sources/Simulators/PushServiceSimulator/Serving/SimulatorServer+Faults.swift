@@ -8,7 +8,7 @@ extension SimulatorServer {
     ///   - token: the addressee; asked for only if there are faults.
     /// - Returns: whether the request needs no other answer.
     public func befall(
-        _ request: RequestState, on connection: SimulatorConnection, _ trigger: FaultTrigger = .request,
+        _ request: RequestState, on connection: SimulatorConnection, _ trigger: FaultSyntax.Trigger = .request,
         token: () -> [UInt8]
     ) -> Bool {
         let fault = faults.isActive ? fault(of: request, on: connection, trigger, token()) : nil
@@ -37,7 +37,7 @@ extension SimulatorServer {
     }
 
     private func fault(
-        of request: RequestState, on connection: SimulatorConnection, _ trigger: FaultTrigger, _ token: [UInt8]
+        of request: RequestState, on connection: SimulatorConnection, _ trigger: FaultSyntax.Trigger, _ token: [UInt8]
     ) -> Fault? {
         faults.requestCame(
             FaultPlan.Request(

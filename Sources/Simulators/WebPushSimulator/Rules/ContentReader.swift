@@ -2,7 +2,7 @@ import EncryptedContent
 import PushServiceSimulator
 
 /// The content of a push, decrypted as its browser would.
-struct PushContent {
+struct DecryptedContent {
     /// The decrypted content; nil if it cannot be read, or there is none.
     var plaintext: [UInt8]?
     /// Why the browser could not read it; nil if it can.
@@ -36,18 +36,20 @@ final class ContentReader {
     ///   - index: the number of the subscription.
     ///   - signingKey: the point of the VAPID key, which must not encrypt.
     /// - Returns: the content, or what is wrong with it.
-    func read(_ body: [UInt8], for index: Int, signingKey: [UInt8]?) -> PushContent {
+    func read(_ body: [UInt8], for index: Int, signingKey: [UInt8]?) -> DecryptedContent {
         var isReused = false
         do {
             let header = try ContentHeader(of: body)
             isReused = once.isReused(salt: header.salt, senderPoint: header.senderPoint)
-            guard header.senderPoint != signingKey else { return PushContent(problem: .keyReused, isReused: isReused) }
-            return PushContent(plaintext: try decrypt(body, for: index), isReused: isReused)
+            guard header.senderPoint != signingKey else {
+                return DecryptedContent(problem: .keyReused, isReused: isReused)
+            }
+            return DecryptedContent(plaintext: try decrypt(body, for: index), isReused: isReused)
         } catch let error as EncryptedContentError {
             let isForm = error.code != .authenticationFailed && error.code != .paddingInvalid
-            return PushContent(problem: isForm ? .contentInvalid : .contentUnreadable, isReused: isReused)
+            return DecryptedContent(problem: isForm ? .contentInvalid : .contentUnreadable, isReused: isReused)
         } catch {
-            return PushContent(problem: .internalError)
+            return DecryptedContent(problem: .internalError)
         }
     }
 

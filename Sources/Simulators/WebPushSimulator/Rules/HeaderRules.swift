@@ -18,7 +18,7 @@ enum HeaderRules {
     /// Reads the headers.
     ///
     /// - Throws: the first rule that they break.
-    static func read(_ request: PushRequest, profile: ServiceProfile) throws(WebPushRefusal) -> PushHeaders {
+    static func read(_ request: WebPushRequest, profile: ServiceProfile) throws(WebPushRefusal) -> PushHeaders {
         let ttl = try ttl(request.ttl, profile: profile)
         let urgency = request.urgency ?? "normal"
         guard urgencies.contains(urgency) else { throw .urgencyInvalid }

@@ -10,7 +10,7 @@ struct Judgement {
     /// The values of the headers, as far as they are valid.
     var headers: PushHeaders?
     /// The content, as far as it could be read.
-    var content = PushContent()
+    var content = DecryptedContent()
     /// The name of an accepted message's resource.
     var messageID: String?
     /// Whether the message is accepted and the answer does not come.
@@ -39,7 +39,7 @@ final class PushJudge {
     ///   - index: the number of its subscription; nil if there is none.
     ///   - now: the time, in milliseconds since 1970.
     /// - Returns: the answer and what goes with it.
-    func judge(_ request: PushRequest, to index: Int?, nowMilliseconds now: Int64) -> Judgement {
+    func judge(_ request: WebPushRequest, to index: Int?, nowMilliseconds now: Int64) -> Judgement {
         var judgement = Judgement()
         do throws(WebPushRefusal) {
             let index = try Self.requireForm(request, index, parts)
@@ -66,7 +66,7 @@ final class PushJudge {
     }
 
     private static func requireForm(
-        _ request: PushRequest, _ index: Int?, _ parts: OriginParts
+        _ request: WebPushRequest, _ index: Int?, _ parts: OriginParts
     ) throws(WebPushRefusal) -> Int {
         guard !request.repeatsHeader else { throw .headerRepeated }
         guard request.authority?.lowercased() == parts.authority else { throw .misdirected }
@@ -77,7 +77,7 @@ final class PushJudge {
 
     /// The VAPID key of a push, which was checked; nil if it has none and needs none.
     private func signingKey(
-        _ request: PushRequest, _ index: Int, nowSeconds now: Int64
+        _ request: WebPushRequest, _ index: Int, nowSeconds now: Int64
     ) throws(WebPushRefusal) -> [UInt8]? {
         guard let value = request.authorization else {
             guard !parts.profile.alwaysNeedsVAPID, !parts.bindings.isBound(index) else { throw .vapidMissing }
@@ -91,7 +91,7 @@ final class PushJudge {
     }
 
     private func takeStep(
-        _ request: PushRequest, _ index: Int, _ judgement: inout Judgement, nowSeconds now: Int64
+        _ request: WebPushRequest, _ index: Int, _ judgement: inout Judgement, nowSeconds now: Int64
     ) throws(WebPushRefusal) {
         let due = parts.script.nextStep(for: parts.directory.id(index))
         judgement.delayMilliseconds = due?.delayMilliseconds ?? 0

@@ -13,7 +13,7 @@ final class WebPushHandler: RequestHandler {
         guard !service.server.configuration.isTrusting else {
             return service.server.answerUnseen(request, on: connection)
         }
-        let read = PushRequest(request)
+        let read = WebPushRequest(request)
         if read.path.hasPrefix(OriginParts.trapPath) { return trapped(request, on: connection) }
         let push = PendingPush(read, service.parts.directory)
         request.note = push

@@ -27,7 +27,7 @@ final class WebPushService: LoggingService {
     var nowMilliseconds: Int64 { server.nowMilliseconds }
 
     /// Judges a push.
-    func judge(_ push: PendingPush, _ request: PushRequest) -> Judgement {
+    func judge(_ push: PendingPush, _ request: WebPushRequest) -> Judgement {
         let now = nowMilliseconds
         if let index = push.index { parts.watch.withLock { $0.came(index, nowMilliseconds: now) } }
         return judge?.judge(request, to: push.index, nowMilliseconds: now)
@@ -170,7 +170,7 @@ final class PendingPush {
     let id: String
     var judgement = Judgement()
 
-    init(_ request: PushRequest, _ directory: SubscriptionDirectory) {
+    init(_ request: WebPushRequest, _ directory: SubscriptionDirectory) {
         index = directory.index(ofPath: request.path)
         id = index.map(directory.id) ?? ""
     }

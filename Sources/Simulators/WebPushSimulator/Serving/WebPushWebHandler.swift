@@ -20,7 +20,7 @@ final class WebPushWebHandler: HTTPHandler {
             service.acceptedUnseen()
             return responder.respond(Self.response(service.welcome()))
         }
-        let read = PushRequest(request)
+        let read = WebPushRequest(request)
         if read.path.hasPrefix(OriginParts.trapPath) {
             service.parts.trapVisited()
             return responder.respond(Self.response(service.welcome()))

@@ -74,7 +74,7 @@ final class MailboxWriter {
         let duration = MonotonicClock.nowNanoseconds() - began
         handler?.pushesEnded(
             zip(requests, outcomes).map { request, outcome in
-                PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: duration)
+                AttemptResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: duration)
             })
     }
 
@@ -84,7 +84,7 @@ final class MailboxWriter {
         handler = nil
     }
 
-    private func outcomes(of requests: [PushRequest]) -> [PushOutcome] {
+    private func outcomes(of requests: [PushRequest]) -> [AttemptOutcome] {
         let now = nowMilliseconds()
         do throws(RegistryError) {
             let areThere = try openedRegistry().deposit(requests.map { message($0, now) }, nowMilliseconds: now)

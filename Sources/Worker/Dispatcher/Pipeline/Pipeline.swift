@@ -89,7 +89,7 @@ final class Pipeline {
         scheduleTick()
     }
 
-    func pushesEnded(_ results: [PushResult]) {
+    func pushesEnded(_ results: [AttemptResult]) {
         let now = parts.now()
         machine.pushesEnded(results, at: now) { [metrics] result, app, apnsID, trace in
             metrics.observe(result, apnsID, app: app, in: trace, at: now.wall)
@@ -237,7 +237,7 @@ final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler
         pipeline.loop.submit { [pipeline] in pipeline.value.routesChanged(changes) }
     }
 
-    func pushesEnded(_ results: [PushResult]) {
+    func pushesEnded(_ results: [AttemptResult]) {
         pipeline.loop.submit { [pipeline] in pipeline.value.pushesEnded(results) }
     }
 }

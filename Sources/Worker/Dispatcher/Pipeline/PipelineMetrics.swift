@@ -160,7 +160,7 @@ final class PipelineMetrics {
     func countReduced(_ count: Int, app: Int) { apps[app].reduced.add(count) }
 
     /// Counts an attempt: by its duration if it was answered, for an outage must not look quick.
-    func observe(_ result: PushResult, _ apnsID: APNsIdentifier, app: Int, in trace: EventTrace?, at now: WallTime) {
+    func observe(_ result: AttemptResult, _ apnsID: APNsIdentifier, app: Int, in trace: EventTrace?, at now: WallTime) {
         guard result.outcome.isAnswered else { return apps[app].unanswered.add() }
         apps[app].duration.observe(
             nanoseconds: result.durationNanoseconds, of: .init(high: apnsID.high, low: apnsID.low),

@@ -10,16 +10,16 @@ extension Configuration {
     ///
     /// - Returns: the configuration; nil if no app pushes to browsers.
     /// - Throws: `ServiceError` if a key, a subject or the proxy is wrong.
-    func webPushClient() throws(ServiceError) -> WebPushConfiguration? {
+    func webPushClient() throws(ServiceError) -> WebPushServiceConfiguration? {
         var sources: [AppWebPush: VAPIDTokenSource] = [:]
-        var members: [WebPushConfiguration.App] = []
+        var members: [WebPushServiceConfiguration.App] = []
         for app in apps {
             guard let own = app.webPush else { continue }
             if sources[own] == nil { sources[own] = try own.tokenSource() }
             if let source = sources[own] { members.append(.init(name: app.name, tokens: source)) }
         }
         guard !members.isEmpty else { return nil }
-        var client = WebPushConfiguration(apps: members)
+        var client = WebPushServiceConfiguration(apps: members)
         client.hosts = webPush.hosts
         client.encryptionThreads = webPush.encryptionThreads
         client.extraTrustAnchorsFile = webPush.caFile
@@ -86,7 +86,7 @@ extension Configuration.AppWebPush {
 
     /// Signs the tokens of the app.
     fileprivate func tokenSource() throws(ServiceError) -> VAPIDTokenSource {
-        let key = try VAPIDKey(path: keyFile)
+        let key = try VAPIDSigningKey(path: keyFile)
         do throws(VAPIDError) {
             return VAPIDTokenSource(key: key, subject: try VAPIDSubject(subject))
         } catch {
@@ -95,5 +95,5 @@ extension Configuration.AppWebPush {
     }
 
     /// The key for which browsers subscribe, as a point of 65 bytes; nil if the file cannot be read.
-    var applicationServerKey: [UInt8]? { try? VAPIDKey(path: keyFile).signingKey.publicPoint }
+    var applicationServerKey: [UInt8]? { try? VAPIDSigningKey(path: keyFile).signingKey.publicPoint }
 }

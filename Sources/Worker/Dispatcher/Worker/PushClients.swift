@@ -31,7 +31,7 @@ struct PushClients: Sendable {
     ///   - metrics: where the instruments are made.
     /// - Throws: `ServiceError` if a key, a service account or an endpoint is wrong, or there is no thread.
     init(
-        _ configuration: Configuration, apns: APNsClientConfiguration, webPush: WebPushConfiguration?,
+        _ configuration: Configuration, apns: APNsClientConfiguration, webPush: WebPushServiceConfiguration?,
         courier: CourierTransport, logger: Logger,
         metrics: MetricsRegistry
     ) throws(ServiceError) {
@@ -54,7 +54,7 @@ struct PushClients: Sendable {
             members.append(TransportSwitch.Member(routes: routes[.fcm], transport: client))
         }
         if let webPush {
-            let client = try WebPushClient(configuration: webPush, logger: logger, metrics: metrics)
+            let client = try WebPushServiceClient(configuration: webPush, logger: logger, metrics: metrics)
             clients.append((.webPush, client.client))
             members.append(TransportSwitch.Member(routes: routes[.webPush], transport: client))
         }

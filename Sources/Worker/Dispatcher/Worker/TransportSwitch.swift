@@ -64,7 +64,7 @@ private final class ShiftedHandler: PushTransportHandler {
         self.offset = offset
     }
 
-    func pushesEnded(_ results: [PushResult]) { handler.pushesEnded(results) }
+    func pushesEnded(_ results: [AttemptResult]) { handler.pushesEnded(results) }
 
     func routesChanged(_ changes: [RouteChange]) {
         handler.routesChanged(

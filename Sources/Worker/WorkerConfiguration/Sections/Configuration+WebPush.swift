@@ -11,7 +11,7 @@ extension Configuration {
         public var subject: String
     }
 
-    /// What pushes to browsers share: `[webpush]`.
+    /// The settings of pushes to browsers, of all apps: `[webpush]`.
     public struct WebPush: Hashable, Sendable {
         /// How many threads encrypt, 1 to 64.
         public var encryptionThreads: Int
@@ -109,7 +109,7 @@ extension ConfigurationReader {
 
     private mutating func checkVAPIDKey(_ path: String, app index: Int) {
         do throws(ServiceError) {
-            _ = try VAPIDKey(path: path)
+            _ = try VAPIDSigningKey(path: path)
         } catch {
             fail(
                 .appWebPushKeyFile, app: index, error.message,

@@ -64,7 +64,7 @@ struct ADMTransportTests {
         }
         try world.send(0..<50)
         let outcomes = await world.outcomes(50)
-        let refused = PushOutcome.answered(
+        let refused = AttemptOutcome.answered(
             PushAnswer(status: 429, reason: ADMReason.rateExceeded, retryAfterSeconds: 3))
         #expect(outcomes.values.count { $0 == .accepted } == 10)
         #expect(outcomes.values.count { $0 == refused } == 40)
@@ -94,7 +94,7 @@ struct ADMTransportTests {
         try world.send([2])
         #expect(await world.outcomes(1) == [2: .accepted])
         world.ageToken()
-        let refused = PushOutcome.answered(PushAnswer(status: 401, reason: ADMReason.accessTokenExpired))
+        let refused = AttemptOutcome.answered(PushAnswer(status: 401, reason: ADMReason.accessTokenExpired))
         try world.send([1])
         #expect(await world.outcomes(2)[1] == refused)
         try world.send([10])

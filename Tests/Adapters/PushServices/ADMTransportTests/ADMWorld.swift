@@ -15,7 +15,7 @@ final class ADMWorld: Sendable {
 
     let simulator: ADMSimulator
     let client: HTTP1Client
-    let results = Watched<[PushResult]>([])
+    let results = Watched<[AttemptResult]>([])
     let reachability = Watched<[Bool]>([])
     let metrics = MetricsRegistry()
     /// How much later than the real one the clock is by which access tokens age, in nanoseconds.
@@ -24,15 +24,15 @@ final class ADMWorld: Sendable {
     private let folder: TemporaryFolder
 
     private final class Handler: PushTransportHandler {
-        let results: Watched<[PushResult]>
+        let results: Watched<[AttemptResult]>
         let reachability: Watched<[Bool]>
 
-        init(_ results: Watched<[PushResult]>, _ reachability: Watched<[Bool]>) {
+        init(_ results: Watched<[AttemptResult]>, _ reachability: Watched<[Bool]>) {
             self.results = results
             self.reachability = reachability
         }
 
-        func pushesEnded(_ results: [PushResult]) { self.results.update { $0 += results } }
+        func pushesEnded(_ results: [AttemptResult]) { self.results.update { $0 += results } }
 
         func routesChanged(_ changes: [RouteChange]) { reachability.update { $0 += changes.map(\.isReachable) } }
     }
@@ -90,7 +90,7 @@ final class ADMWorld: Sendable {
     func ageToken() { clockAheadNanoseconds.update { $0 += 100_000_000_000 } }
 
     /// The outcomes by identifier, when there are so many results; no push has two.
-    func outcomes(_ count: Int) async -> [UInt64: PushOutcome] {
+    func outcomes(_ count: Int) async -> [UInt64: AttemptOutcome] {
         _ = await results.wait { $0.count >= count }
         let results = results.value
         #expect(Set(results.map(\.identifier)).count == results.count)
@@ -106,8 +106,8 @@ final class ADMWorld: Sendable {
     }
 }
 
-extension PushOutcome {
-    static let accepted = PushOutcome.answered(PushAnswer(status: 200))
+extension AttemptOutcome {
+    static let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
 
     var isAmbiguous: Bool { if case .ambiguous = self { true } else { false } }
 }

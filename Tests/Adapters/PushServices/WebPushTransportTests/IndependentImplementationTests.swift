@@ -66,7 +66,7 @@ struct IndependentImplementationTests {
     func theyVerify() async throws {
         let clocks = ManualClocks()
         let source = VAPIDTokenSource(
-            key: VAPIDKey(try .generate()), subject: try VAPIDSubject("https://example.com/contact?topic=push"))
+            key: VAPIDSigningKey(try .generate()), subject: try VAPIDSubject("https://example.com/contact?topic=push"))
         let endpoints = [
             "https://fcm.googleapis.com/fcm/send/a:b", "https://push.example.net:8443/x", "https://[::1]:1/",
         ]
@@ -97,7 +97,7 @@ struct IndependentImplementationTests {
         requests.public = try keys.map(\.pem) + keys.map { Base64URL.encode(try $0.rawScalar) }
         requests.sign = keys.map { .init(pem: $0.pem, claims: claims) }
         let answers = try await PeerScript.run(requests)
-        let expected = try requests.public.map { try VAPIDKey(reading: Array($0.utf8)).publicKeyText }
+        let expected = try requests.public.map { try VAPIDSigningKey(reading: Array($0.utf8)).publicKeyText }
         #expect(answers.public == expected)
         try #require(answers.signed.count == keys.count)
         for (value, key) in zip(answers.signed, keys) {

@@ -13,17 +13,17 @@ struct VAPIDKeyTests {
     @Test("A key is read from its scalar in base64url, with white space and padding around it, and from PEM text")
     func forms() throws {
         for text in [Self.scalar, Self.scalar + "\n", " \t\(Self.scalar)\r\n", Self.scalar + "=", Self.scalar + "=\n"] {
-            #expect(try VAPIDKey(reading: Array(text.utf8)).publicKeyText == Self.publicKey)
+            #expect(try VAPIDSigningKey(reading: Array(text.utf8)).publicKeyText == Self.publicKey)
         }
-        let pem = try VAPIDKey(reading: Array(Self.scalar.utf8)).signingKey.pem
-        #expect(try VAPIDKey(reading: Array(pem.utf8)).publicKeyText == Self.publicKey)
-        #expect(try VAPIDKey(reading: Array("comment\n\(pem)".utf8)).publicKeyText == Self.publicKey)
+        let pem = try VAPIDSigningKey(reading: Array(Self.scalar.utf8)).signingKey.pem
+        #expect(try VAPIDSigningKey(reading: Array(pem.utf8)).publicKeyText == Self.publicKey)
+        #expect(try VAPIDSigningKey(reading: Array("comment\n\(pem)".utf8)).publicKeyText == Self.publicKey)
     }
 
     @Test("A key is read as tools write key pairs, in each base64, and its public half has to fit")
     func pairs() throws {
         let standard = Self.scalar.replacing("-", with: "+").replacing("_", with: "/")
-        let pem = try VAPIDKey(reading: Array(Self.scalar.utf8)).signingKey.pem
+        let pem = try VAPIDSigningKey(reading: Array(Self.scalar.utf8)).signingKey.pem
         let (json, other) = (#"{"publicKey":"\#(Self.publicKey)","privateKey":"\#(Self.scalar)"}"#, Self.scalar)
         let forms = [
             standard, standard + "=", "\"\(standard)=\"", "'\(other)'", "\u{feff}\(other)\r\n", json,
@@ -34,16 +34,16 @@ struct VAPIDKeyTests {
             Base64.encode(Array(pem.utf8)), pem.split(separator: "\n").dropFirst().dropLast().joined(separator: "\n"),
         ]
         for text in forms {
-            #expect(try VAPIDKey(reading: Array(text.utf8)).publicKeyText == Self.publicKey, "\(text)")
+            #expect(try VAPIDSigningKey(reading: Array(text.utf8)).publicKeyText == Self.publicKey, "\(text)")
         }
-        let foreign = try VAPIDKey(ES256PrivateKey.generate()).publicKeyText
+        let foreign = try VAPIDSigningKey(ES256PrivateKey.generate()).publicKeyText
         let refused = [
             (#"{"publicKey":"\#(foreign)","privateKey":"\#(Self.scalar)"}"#, "is not its public half"),
             (#"{"publicKey":"\#(Self.publicKey)"}"#, "without the text \"privateKey\""), ("{", "not JSON"),
             (#"{"privateKey":"\#(Self.publicKey)"}"#, "as a public key has"),
         ]
         for (text, words) in refused {
-            let error = try #require(throws: VAPIDError.self) { _ = try VAPIDKey(reading: Array(text.utf8)) }
+            let error = try #require(throws: VAPIDError.self) { _ = try VAPIDSigningKey(reading: Array(text.utf8)) }
             #expect(error.message.contains(words) && !error.message.contains(Self.scalar), "\(error)")
         }
     }
@@ -59,7 +59,7 @@ struct VAPIDKeyTests {
             (try RS256PrivateKey.generate().pem, "RSA"),
         ]
         for (text, words) in cases {
-            let error = try #require(throws: VAPIDError.self) { _ = try VAPIDKey(reading: Array(text.utf8)) }
+            let error = try #require(throws: VAPIDError.self) { _ = try VAPIDSigningKey(reading: Array(text.utf8)) }
             #expect(error.code == .keyInvalid)
             #expect(error.message.contains(words), "\(error)")
             #expect(text.count < 20 || !error.message.contains(text.prefix(20)), "\(error)")
@@ -68,7 +68,7 @@ struct VAPIDKeyTests {
 
     @Test("A key that is printed or dumped shows its public half only")
     func printing() throws {
-        let key = try VAPIDKey(reading: Array(Self.scalar.utf8))
+        let key = try VAPIDSigningKey(reading: Array(Self.scalar.utf8))
         var dumped = ""
         dump(key, to: &dumped)
         for text in ["\(key)", String(reflecting: key), dumped] {

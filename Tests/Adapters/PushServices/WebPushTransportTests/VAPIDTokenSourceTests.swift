@@ -14,7 +14,8 @@ struct VAPIDTokenSourceTests {
     private let audience: VAPIDAudience
 
     init() throws {
-        source = VAPIDTokenSource(key: VAPIDKey(try .generate()), subject: try VAPIDSubject("mailto:push@example.com"))
+        source = VAPIDTokenSource(
+            key: VAPIDSigningKey(try .generate()), subject: try VAPIDSubject("mailto:push@example.com"))
         audience = try VAPIDAudience(endpoint: "https://push.example.net/secret")
     }
 

@@ -11,10 +11,10 @@ import Testing
 struct WebPushProbeTests {
     private static func configuration(
         _ trustedHosts: [String], anchors: String? = nil
-    ) throws -> WebPushConfiguration {
+    ) throws -> WebPushServiceConfiguration {
         let tokens = VAPIDTokenSource(
-            key: VAPIDKey(try ES256PrivateKey.generate()), subject: try VAPIDSubject("mailto:push@example.com"))
-        var configuration = WebPushConfiguration(apps: [.init(name: "shop", tokens: tokens)])
+            key: VAPIDSigningKey(try ES256PrivateKey.generate()), subject: try VAPIDSubject("mailto:push@example.com"))
+        var configuration = WebPushServiceConfiguration(apps: [.init(name: "shop", tokens: tokens)])
         configuration.hosts.trustedHosts = trustedHosts
         configuration.extraTrustAnchorsFile = anchors
         return configuration

@@ -67,7 +67,7 @@ struct DispatchClockTests {
         mutating func end(_ requests: [PushRequest], _ status: Int = 200, afterMilliseconds delay: UInt64 = 0) {
             for request in requests {
                 machine.pushEnded(
-                    PushResult(
+                    AttemptResult(
                         identifier: request.identifier,
                         outcome: .answered(
                             PushAnswer(status: status, reason: status == 403 ? "InvalidProviderToken" : "")),

@@ -20,7 +20,7 @@ struct DispatchExplanationTests {
         machine.sendWaiting(at: Samples.moment(now), into: &actions)
         for (request, answer) in zip(actions.sends, answers) {
             machine.pushEnded(
-                PushResult(identifier: request.identifier, outcome: .answered(answer), durationNanoseconds: 0),
+                AttemptResult(identifier: request.identifier, outcome: .answered(answer), durationNanoseconds: 0),
                 at: Samples.moment(now), into: &actions)
         }
         actions.sends = []

@@ -44,12 +44,12 @@ struct DispatchFairnessTests {
     }
 
     private mutating func end(
-        _ requests: some Sequence<PushRequest>, _ outcome: PushOutcome? = nil, afterMilliseconds delay: UInt64 = 0
+        _ requests: some Sequence<PushRequest>, _ outcome: AttemptOutcome? = nil, afterMilliseconds delay: UInt64 = 0
     ) {
         for request in requests {
             let outcome = outcome ?? .answered(PushAnswer(status: 200))
             machine.pushEnded(
-                PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: delay * 1_000_000),
+                AttemptResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: delay * 1_000_000),
                 at: Samples.moment(now), into: &actions)
         }
     }

@@ -49,7 +49,7 @@ struct DispatchServiceTests {
     private mutating func answer(_ requests: [PushRequest], status: Int = 200, reason: String = "") {
         for request in requests {
             machine.pushEnded(
-                PushResult(
+                AttemptResult(
                     identifier: request.identifier,
                     outcome: .answered(PushAnswer(status: status, reason: reason)), durationNanoseconds: 0),
                 at: Samples.moment(now), into: &actions)

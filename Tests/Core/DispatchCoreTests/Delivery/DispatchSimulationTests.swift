@@ -86,7 +86,7 @@ struct DispatchSimulationTests {
     private func finishOne(_ world: inout World) {
         if !world.out.isEmpty, Bool.random(using: &world.random) || world.published.isEmpty {
             let request = world.out.remove(at: Int.random(in: 0..<world.out.count, using: &world.random))
-            let result = PushResult(
+            let result = AttemptResult(
                 identifier: request.identifier, outcome: outcome(&world.random), durationNanoseconds: 0)
             let ended = endedWithoutBroker(world.machine.pushCounts)
             world.machine.pushEnded(result, at: Samples.moment(world.nowMilliseconds), into: &world.actions)
@@ -109,7 +109,7 @@ struct DispatchSimulationTests {
         }
     }
 
-    private func outcome(_ random: inout SeededGenerator) -> PushOutcome {
+    private func outcome(_ random: inout SeededGenerator) -> AttemptOutcome {
         switch Int.random(in: 0..<10, using: &random) {
         case 0: .notProcessed("refused")
         case 1: .ambiguous("deadline")

@@ -23,9 +23,9 @@ struct DispatchStateMachineTests {
         end(request, .answered(PushAnswer(status: status, reason: reason)), now: now)
     }
 
-    private mutating func end(_ request: PushRequest, _ outcome: PushOutcome, now: Int64 = 0) {
+    private mutating func end(_ request: PushRequest, _ outcome: AttemptOutcome, now: Int64 = 0) {
         machine.pushEnded(
-            PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 0),
+            AttemptResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 0),
             at: Samples.moment(now), into: &actions)
     }
 

@@ -21,7 +21,7 @@ struct HostileHeaderTests {
         .timestamp(.max), .float64(.infinity), .float64(.nan), .boolean(true), .string("\u{1B}[2J"),
         .bytes([0xFF, 0, 0xFF]), .rawString([0xFF]), .array([.string("a"), .int64(.min), .void]), .void,
     ]
-    private static let outcomes: [PushOutcome] =
+    private static let outcomes: [AttemptOutcome] =
         [200, 400, 403, 404, 410, 413, 429, 500, 503, -1, .max].flatMap { status in
             [Int64.min, -1, .max].map { number in
                 .answered(
@@ -46,7 +46,7 @@ struct HostileHeaderTests {
             machine.jobArrived(Samples.job(devices: [Samples.device("a")], retryState: retryState), into: &actions)
             machine.sendWaiting(at: Samples.moment(now), into: &actions)
             for request in actions.sends {
-                let result = PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 1)
+                let result = AttemptResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 1)
                 machine.pushEnded(result, at: Samples.moment(now), into: &actions)
             }
             _ = machine.deferDelivery(

@@ -24,7 +24,7 @@ struct LagTests {
 
     private mutating func answer(_ request: PushRequest, _ status: Int, _ reason: String = "", at now: Int64) {
         machine.pushEnded(
-            PushResult(
+            AttemptResult(
                 identifier: request.identifier, outcome: .answered(PushAnswer(status: status, reason: reason)),
                 durationNanoseconds: 0), at: Samples.moment(now), into: &actions)
     }

@@ -30,7 +30,7 @@ struct OutcomeTests {
 
     private mutating func answer(_ request: PushRequest, _ status: Int, _ reason: String = "") {
         machine.pushEnded(
-            PushResult(
+            AttemptResult(
                 identifier: request.identifier, outcome: .answered(PushAnswer(status: status, reason: reason)),
                 durationNanoseconds: 0), at: Samples.moment(milliseconds), into: &actions)
     }

@@ -139,7 +139,7 @@ struct MachineWorld {
     /// APNs answers all that was sent.
     mutating func answerSends(_ answer: PushAnswer) {
         let results = sends.map {
-            PushResult(identifier: $0.identifier, outcome: .answered(answer), durationNanoseconds: 1_000)
+            AttemptResult(identifier: $0.identifier, outcome: .answered(answer), durationNanoseconds: 1_000)
         }
         sends = []
         machine.pushesEnded(results, at: now)

@@ -64,8 +64,8 @@ struct PauseTests {
         world.answerWithDevices()
         #expect(world.sends.count == 2)
         read(.success(.pausesRead([Self.pause(nil)])), &world)
-        let results = zip(world.sends, [PushOutcome.answered(PushAnswer(status: 200)), .notProcessed("refused")])
-            .map { PushResult(identifier: $0.identifier, outcome: $1, durationNanoseconds: 1_000) }
+        let results = zip(world.sends, [AttemptOutcome.answered(PushAnswer(status: 200)), .notProcessed("refused")])
+            .map { AttemptResult(identifier: $0.identifier, outcome: $1, durationNanoseconds: 1_000) }
         world.machine.pushesEnded(results, at: world.now)
         world.tick()
         #expect(world.sends.count == 2, "nothing was sent again")

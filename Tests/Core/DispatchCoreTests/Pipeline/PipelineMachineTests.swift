@@ -111,7 +111,7 @@ struct PipelineMachineTests {
             [MachineWorld.change("1", count: 1), MachineWorld.change("2", count: 2)], expirations: [other, "500"])
         world.pass(milliseconds: 400)
         world.answerWithDevices()
-        let result = PushResult(
+        let result = AttemptResult(
             identifier: world.sends[0].identifier, outcome: .answered(PushAnswer(status: 429)),
             durationNanoseconds: 1_000)
         world.machine.pushesEnded([result], at: world.now)

@@ -52,7 +52,7 @@ enum TracedEvent {
 
     /// An attempt that took 30 ms, and was answered.
     static func attempt(status: Int, reason: String = "") -> PushAttempt {
-        let outcome = PushOutcome.answered(PushAnswer(status: status, reason: reason))
+        let outcome = AttemptOutcome.answered(PushAnswer(status: status, reason: reason))
         return PushAttempt(
             service: .apns, app: "chat", apnsID: APNsIdentifier(high: 1, low: 2), outcome: outcome,
             disposition: Disposition(outcome, of: .apns), durationNanoseconds: 30_000_000)

@@ -5,7 +5,7 @@ import Synchronization
 public final class FakeTransport: PushTransport {
     private struct State {
         var handler: (any PushTransportHandler)?
-        var script: @Sendable (PushRequest, Int) -> PushOutcome?
+        var script: @Sendable (PushRequest, Int) -> AttemptOutcome?
         var attempts: [DeviceToken: Int] = [:]
         var requests: [PushRequest] = []
         var unanswered: [PushRequest] = []
@@ -17,7 +17,7 @@ public final class FakeTransport: PushTransport {
     ///
     /// - Parameter script: the outcome of a request and of its how-manieth attempt for that token, counted from 1; nil
     ///   leaves it unanswered.
-    public init(script: @escaping @Sendable (PushRequest, Int) -> PushOutcome?) {
+    public init(script: @escaping @Sendable (PushRequest, Int) -> AttemptOutcome?) {
         state = Mutex(State(script: script))
     }
 
@@ -28,10 +28,10 @@ public final class FakeTransport: PushTransport {
     public var requests: [PushRequest] { state.withLock { $0.requests } }
 
     /// Answers everything that was left unanswered.
-    public func answerAll(_ outcome: PushOutcome) {
+    public func answerAll(_ outcome: AttemptOutcome) {
         let (handler, results) = state.withLock { state in
             let results = state.unanswered.map {
-                PushResult(identifier: $0.identifier, outcome: outcome, durationNanoseconds: 1)
+                AttemptResult(identifier: $0.identifier, outcome: outcome, durationNanoseconds: 1)
             }
             state.unanswered = []
             return (state.handler, results)
@@ -51,13 +51,13 @@ public final class FakeTransport: PushTransport {
     /// Answers from the script.
     public func send(_ requests: [PushRequest]) {
         let (handler, results) = state.withLock { state in
-            var results: [PushResult] = []
+            var results: [AttemptResult] = []
             for request in requests {
                 state.requests.append(request)
                 state.attempts[request.token, default: 0] += 1
                 if let outcome = state.script(request, state.attempts[request.token] ?? 1) {
                     results.append(
-                        PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 1_000))
+                        AttemptResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 1_000))
                 } else {
                     state.unanswered.append(request)
                 }

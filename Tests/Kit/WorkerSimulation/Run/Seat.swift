@@ -18,7 +18,7 @@ final class Seat<Machine: SimulatedMachine> {
 
     // The deliveries that wait for the worker's next look.
     var deliveries: [Delivery] = []
-    var results: [PushResult] = []
+    var results: [AttemptResult] = []
     var outcomes: [(identifier: UInt64, outcome: PublishOutcome)] = []
     var routes: [RouteChange] = []
     var answers: [(number: UInt64, result: Result<Machine.Answer, RegistryError>)] = []

@@ -36,7 +36,7 @@ protocol SimulatedMachine {
     mutating func deliveriesReceived(_ deliveries: [Delivery], at now: Moment)
     mutating func sourceStateChanged(_ state: DeliverySourceState, at now: Moment)
     mutating func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)], at now: Moment)
-    mutating func pushesEnded(_ results: [PushResult], at now: Moment)
+    mutating func pushesEnded(_ results: [AttemptResult], at now: Moment)
     mutating func routesChanged(_ changes: [RouteChange], at now: Moment)
     mutating func registryAnswered(_ number: UInt64, _ result: Result<Answer, RegistryError>, at now: Moment)
     mutating func drain(at now: Moment)
@@ -82,7 +82,7 @@ extension PipelineMachine: SimulatedMachine {
 
     var mayConsume: Bool { hasReadSubscriptions }
 
-    mutating func pushesEnded(_ results: [PushResult], at now: Moment) {
+    mutating func pushesEnded(_ results: [AttemptResult], at now: Moment) {
         pushesEnded(results, at: now) { _, _, _, _ in }
     }
 

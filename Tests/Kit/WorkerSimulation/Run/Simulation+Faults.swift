@@ -7,7 +7,7 @@ extension Simulation {
     static var clockErrorMilliseconds: Int64 { 600_000 }
 
     /// The faults that concern every app, so that the app that is served well may wait as well.
-    private static var general: Set<Fault> {
+    private static var general: Set<SimulatedFault> {
         [
             .kill, .drain, .consumer, .publisher, .confirms, .nack, .missing, .blocked, .leader, .registrySlow,
             .registryDown, .registryReadOnly, .registryFailover, .outage, .pauseAll, .clock, .environment,
@@ -18,7 +18,7 @@ extension Simulation {
     private var loadMilliseconds: Int { max(1_000, options.eventCount * 1_000 / options.eventsPerSecond) }
 
     func scheduleFaults() {
-        for fault in Fault.allCases where options.faults.contains(fault) {
+        for fault in SimulatedFault.allCases where options.faults.contains(fault) {
             if fault.intervalSeconds == nil {
                 faultBegins(fault)
             } else {
@@ -28,13 +28,13 @@ extension Simulation {
     }
 
     /// In a short run faults come sooner after each other.
-    private func scheduleNext(_ fault: Fault) {
+    private func scheduleNext(_ fault: SimulatedFault) {
         guard let seconds = fault.intervalSeconds else { return }
         let mean = min(seconds * 1_000, max(200, loadMilliseconds / 2))
         schedule(.faultBegins(fault), after: faultRandom.nanoseconds(milliseconds: mean / 10...mean * 2))
     }
 
-    func faultBegins(_ fault: Fault) {
+    func faultBegins(_ fault: SimulatedFault) {
         guard publishedCount < options.eventCount else { return }
         faultCounts[fault, default: 0] += 1
         digest.mix(fault.rawValue.utf8.count)
@@ -50,7 +50,7 @@ extension Simulation {
             after: faultRandom.nanoseconds(milliseconds: min(range.lowerBound, longest)...longest))
     }
 
-    func faultEnds(_ fault: Fault, _ target: Int) {
+    func faultEnds(_ fault: SimulatedFault, _ target: Int) {
         guard ongoing[fault, default: 0] > 0 else { return }
         ongoing[fault, default: 0] -= 1
         if Self.general.contains(fault) { quietBegins() }
@@ -60,7 +60,7 @@ extension Simulation {
 
     /// The last event is published: nothing goes wrong any more.
     func endFaults() {
-        for fault in Fault.allCases where ongoing[fault, default: 0] > 0 {
+        for fault in SimulatedFault.allCases where ongoing[fault, default: 0] > 0 {
             ongoing[fault] = 0
             for target in 0..<max(World.appCount, options.workerCount, broker.queues.count) { end(fault, target) }
         }
@@ -81,7 +81,7 @@ extension Simulation {
     /// Begins a fault.
     ///
     /// - Returns: the fault's subject; nil if it is over already.
-    private func begin(_ fault: Fault) -> Int? {
+    private func begin(_ fault: SimulatedFault) -> Int? {
         let seat = seats[faultRandom.below(seats.count)]
         let app = 1 + faultRandom.below(World.appCount - 1)
         switch fault {
@@ -129,7 +129,7 @@ extension Simulation {
         return nil
     }
 
-    private func beginAtBroker(_ fault: Fault) -> Int {
+    private func beginAtBroker(_ fault: SimulatedFault) -> Int {
         switch fault {
         case .missing:
             let queue = options.workQueueCount + 1 + faultRandom.below(WorkerSetup.retryDelaysMilliseconds.count)
@@ -144,7 +144,7 @@ extension Simulation {
         return 0
     }
 
-    private func beginAtRegistry(_ fault: Fault) -> Int {
+    private func beginAtRegistry(_ fault: SimulatedFault) -> Int {
         switch fault {
         case .registryDown: registry.failure = RegistryError(.unavailable, "The registry is out of reach.")
         case .registryReadOnly: registry.writeFailure = RegistryError(.readOnly, "The registry can only be read.")
@@ -153,7 +153,7 @@ extension Simulation {
         return 0
     }
 
-    private func setMood(_ mood: PushService.Mood, _ app: Int) -> Int {
+    private func setMood(_ mood: SimulatedPushService.Mood, _ app: Int) -> Int {
         if (service.moods[app] == .unreachable) != (mood == .unreachable) {
             for seat in seats {
                 schedule(
@@ -194,7 +194,7 @@ extension Simulation {
 
     // MARK: Ends
 
-    private func end(_ fault: Fault, _ target: Int) {
+    private func end(_ fault: SimulatedFault, _ target: Int) {
         switch fault {
         case .missing:
             if target > options.workQueueCount, target < broker.queues.count {

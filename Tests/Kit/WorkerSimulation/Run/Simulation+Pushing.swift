@@ -81,7 +81,7 @@ extension Simulation {
             noteTold(seat, push.event, push.device)
         }
         seat.results.append(
-            PushResult(
+            AttemptResult(
                 identifier: push.identifier, outcome: push.outcome, durationNanoseconds: now - push.sentNanoseconds))
         scheduleLook(seat)
     }

@@ -28,7 +28,7 @@ final class Simulation<Machine: SimulatedMachine> {
     let books: Books
     let registry: SimulatedRegistry
     var broker: Broker
-    var service: PushService
+    var service: SimulatedPushService
     var load: Load
     let seats: [Seat<Machine>]
     var events = EventQueue<Happening>()
@@ -55,8 +55,8 @@ final class Simulation<Machine: SimulatedMachine> {
     var lastPublishNanoseconds: UInt64 = 0
 
     // Faults that go on.
-    var ongoing: [Fault: Int] = [:]
-    var faultCounts: [Fault: Int] = [:]
+    var ongoing: [SimulatedFault: Int] = [:]
+    var faultCounts: [SimulatedFault: Int] = [:]
     var registryIsLosing = false
     /// Since when nothing has disturbed all workers.
     var quietNanoseconds: UInt64 = 0
@@ -80,7 +80,7 @@ final class Simulation<Machine: SimulatedMachine> {
         broker = Broker(
             workerCount: options.workerCount, workQueueCount: options.workQueueCount,
             prefetch: max(1, options.prefetch), retryDelaysMilliseconds: WorkerSetup.retryDelaysMilliseconds)
-        service = PushService(world: world, workerCount: options.workerCount, seed: options.seed)
+        service = SimulatedPushService(world: world, workerCount: options.workerCount, seed: options.seed)
         load = Load(
             seed: options.seed, largeAudiencesPerMillion: options.largeAudiencesPerMillion,
             hasDeletions: options.hasDeletions)
@@ -148,7 +148,7 @@ final class Simulation<Machine: SimulatedMachine> {
         report.seconds = Double(now / 1_000_000) / 1_000
         report.counts = books.counts
         report.digest = digest.value
-        report.faultCounts = Fault.allCases.compactMap { fault in faultCounts[fault].map { (fault, $0) } }
+        report.faultCounts = SimulatedFault.allCases.compactMap { fault in faultCounts[fault].map { (fault, $0) } }
         for seat in seats {
             report.pushesOutMaximum = max(report.pushesOutMaximum, seat.pushesOutMaximum)
             report.unsettledDeliveriesMaximum = max(report.unsettledDeliveriesMaximum, seat.unsettledMaximum)
@@ -220,7 +220,7 @@ enum Happening {
     case consumerReconnects(worker: Int, epoch: UInt32)
     case publisherConnects(worker: Int, generation: Int)
     case routesChange(worker: Int, generation: Int, app: Int)
-    case faultBegins(Fault)
-    case faultEnds(Fault, target: Int)
+    case faultBegins(SimulatedFault)
+    case faultEnds(SimulatedFault, target: Int)
     case invariantsAreLookedAt
 }

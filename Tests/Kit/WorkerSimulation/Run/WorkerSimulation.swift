@@ -30,7 +30,7 @@ public struct SimulationOptions: Sendable {
     /// How many events backends publish.
     public var eventCount: Int
     /// The faults.
-    public var faults: [Fault]
+    public var faults: [SimulatedFault]
     /// How many workers there are.
     public var workerCount: Int
     /// How many work queues there are.
@@ -56,7 +56,7 @@ public struct SimulationOptions: Sendable {
     ///   - seed: the seed of everything random.
     ///   - eventCount: how many events backends publish.
     ///   - faults: the faults; nil for all or a few of them, by the seed.
-    public init(seed: UInt64, eventCount: Int, faults: [Fault]? = nil) {
+    public init(seed: UInt64, eventCount: Int, faults: [SimulatedFault]? = nil) {
         self.seed = seed
         self.eventCount = eventCount
         var random = Randomness(seed: seed, model: "options")
@@ -66,7 +66,7 @@ public struct SimulationOptions: Sendable {
         devicesPerApp = eventCount < 20_000 ? 1_600 : 4_000
         eventsPerSecond = [200, 600, 1_500][random.below(3)]
         hasDeletions = random.below(2) == 0
-        var drawn = Fault.allCases
+        var drawn = SimulatedFault.allCases
         if random.below(3) > 0 {
             random.shuffle(&drawn)
             drawn = Array(drawn.prefix(random.within(1...7)))
@@ -88,7 +88,7 @@ public struct SimulationReport: Sendable {
     /// A digest of all actions of the workers, in order: two runs of a seed have the same.
     public internal(set) var digest: UInt64 = 0
     /// How often each fault came.
-    public internal(set) var faultCounts: [(fault: Fault, count: Int)] = []
+    public internal(set) var faultCounts: [(fault: SimulatedFault, count: Int)] = []
     /// The most pushes that a worker had out.
     public internal(set) var pushesOutMaximum = 0
     /// The most unsettled deliveries of a worker.

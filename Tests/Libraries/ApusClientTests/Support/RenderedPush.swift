@@ -80,11 +80,11 @@ enum RenderedPush {
         case .apns, .courier, .webPush: return Data(bytes)
         case .fcm:
             let token = try #require(DeviceToken(text: Array("token".utf8)))
-            FCMMessage.write(content, to: token, nowSeconds: 0, into: &bytes)
+            FCMMessageWriter.write(content, to: token, nowSeconds: 0, into: &bytes)
             let message = try JSONParser().parse(bytes)
             return Data(message["message"]?["data"]?.minified ?? Array("{}".utf8))
         case .adm:
-            ADMMessage.write(content, nowSeconds: 0, into: &bytes)
+            ADMMessageWriter.write(content, nowSeconds: 0, into: &bytes)
             return Data(try #require(try JSONParser().parse(bytes)["data"]?.minified))
         }
     }

@@ -29,8 +29,8 @@ struct ArticleExampleTests {
         let client = try service.client()
         let targets = try (0..<3).map { try MessagingService.token($0) }
         let message = try FCMMessage([.body("Hello")])
-        let removed = Mutex<[FCM.FCMTarget]>([])
-        let later = Mutex<[FCM.FCMTarget: Duration]>([:])
+        let removed = Mutex<[FCMTarget]>([])
+        let later = Mutex<[FCMTarget: Duration]>([:])
         try await ArticleExamples.many(
             client, message, targets: targets,
             targetsFromTheDatabase: AsyncStream { continuation in

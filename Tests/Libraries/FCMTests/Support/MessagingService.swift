@@ -50,9 +50,9 @@ struct MessagingService {
     func client() throws -> FCMClient { try FCMClient(configuration()) }
 
     /// A token that begins with its number in 4 digits.
-    static func token(_ number: Int) throws -> FCM.FCMTarget {
+    static func token(_ number: Int) throws -> FCMTarget {
         let digits = String(number)
         let zeros = String(repeating: "0", count: 4 - digits.utf8.count)
-        return try FCM.FCMTarget(token: zeros + digits + ":APA91bF-token")
+        return try FCMTarget(token: zeros + digits + ":APA91bF-token")
     }
 }

@@ -7,7 +7,7 @@ import WebPushSimulator
 /// A simulator of browsers' push services, and configurations for it.
 struct BrowserServices {
     let simulator: WebPushSimulator
-    let key: WebPush.VAPIDKey
+    let key: VAPIDKey
     private let folder: TemporaryFolder
     private let trustAnchorsFile: String
 
@@ -18,7 +18,7 @@ struct BrowserServices {
     ///   - change: changes it.
     /// - Throws: if there is no port, no thread or no certificate.
     init(script: String = "", change: (inout WebPushSimulatorConfiguration) -> Void = { _ in }) async throws {
-        key = try WebPush.VAPIDKey.generate()
+        key = try VAPIDKey.generate()
         var configuration = WebPushSimulatorConfiguration()
         configuration.origins = [.init(.plain), .init(.mozilla), .init(.fcm)]
         configuration.recordsInMemoryMaximum = 1_000

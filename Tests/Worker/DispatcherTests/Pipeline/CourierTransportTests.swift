@@ -32,9 +32,9 @@ struct CourierTransportTests {
     }
 
     private final class Results: PushTransportHandler {
-        let all = Watched<[PushResult]>([])
+        let all = Watched<[AttemptResult]>([])
 
-        func pushesEnded(_ results: [PushResult]) { all.update { $0 += results } }
+        func pushesEnded(_ results: [AttemptResult]) { all.update { $0 += results } }
     }
 
     private let store = Store()

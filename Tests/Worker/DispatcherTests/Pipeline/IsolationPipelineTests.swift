@@ -18,7 +18,7 @@ struct IsolationPipelineTests {
         case answersLost
         case silent
 
-        var outcome: PushOutcome? {
+        var outcome: AttemptOutcome? {
             switch self {
             case .wrongKey: .answered(PushAnswer(status: 403, reason: "InvalidProviderToken"))
             case .throttled: .answered(PushAnswer(status: 429, reason: "TooManyRequests"))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A registry that does not answer", .timeLimit(.minutes(10)))
 struct SlowRegistryTests {
-    private static let accepted = PushOutcome.answered(PushAnswer(status: 200))
+    private static let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
 
     private func waitForRequests(_ count: Int, _ bench: PipelineBench) async throws {
         try await eventually("\(count) requests") { bench.transport.requests.count == count }

@@ -20,7 +20,7 @@ struct TransportSwitchTests {
         let changes = Watched<[RouteChange]>([])
         let results = Watched<[UInt64]>([])
 
-        func pushesEnded(_ results: [PushResult]) { self.results.update { $0 += results.map(\.identifier) } }
+        func pushesEnded(_ results: [AttemptResult]) { self.results.update { $0 += results.map(\.identifier) } }
         func routesChanged(_ changes: [RouteChange]) { self.changes.update { $0 += changes } }
     }
 
@@ -53,7 +53,7 @@ struct TransportSwitchTests {
         for member in [first, second, last] {
             member.handler.value?.routesChanged([RouteChange(route: 0, isReachable: false)])
             member.handler.value?.pushesEnded([
-                PushResult(identifier: 7, outcome: .notProcessed(""), durationNanoseconds: 0)
+                AttemptResult(identifier: 7, outcome: .notProcessed(""), durationNanoseconds: 0)
             ])
         }
         #expect(handler.changes.value.map(\.route) == [0, 2, 4])

@@ -50,10 +50,11 @@ struct WorkerMetricsTests {
             ])
         let apnsID = APNsIdentifier(high: 0x123e_4567_e89b_82d3, low: 0xa456_4266_1417_4000)
         let now = WallTime(milliseconds: 1_700_000_000_123)
-        let answered = PushOutcome.answered(PushAnswer(status: 200))
+        let answered = AttemptOutcome.answered(PushAnswer(status: 200))
         for (outcome, nanoseconds) in [(answered, 3_000_000), (.ambiguous("late"), 20), (.notProcessed("away"), 0)] {
             pipeline.observe(
-                PushResult(identifier: 1, outcome: outcome, durationNanoseconds: UInt64(nanoseconds)), apnsID, app: 0,
+                AttemptResult(identifier: 1, outcome: outcome, durationNanoseconds: UInt64(nanoseconds)), apnsID,
+                app: 0,
                 in: nil, at: now)
         }
         pipeline.observe(DispatchActions.Lag(milliseconds: 20, apnsID: apnsID), at: now)

@@ -19,7 +19,7 @@ extension NativeHandler {
         }
         if let key = try body.string("applicationServerKey") {
             try naming("applicationServerKey") { () throws(PlatformTokenError) in
-                try WebPushSubscription.checkApplicationServerKey(key, known: app.applicationServerKeys)
+                try PushSubscription.checkApplicationServerKey(key, known: app.applicationServerKeys)
             }
         }
         guard let value = body.value("subscription") else {
@@ -27,7 +27,7 @@ extension NativeHandler {
         }
         let now = context.nowMilliseconds
         return try naming("subscription") { () throws(PlatformTokenError) in
-            try WebPushSubscription(value).token(nowMilliseconds: now, hosts: app.pushHosts)
+            try PushSubscription(value).token(nowMilliseconds: now, hosts: app.pushHosts)
         }
     }
 

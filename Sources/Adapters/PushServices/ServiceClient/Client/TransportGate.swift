@@ -42,7 +42,7 @@ public final class TransportGate: Sendable {
         }
         handler?.pushesEnded(
             requests.map {
-                PushResult(
+                AttemptResult(
                     identifier: $0.identifier, outcome: .notProcessed("the transport is closed"),
                     durationNanoseconds: 0)
             })

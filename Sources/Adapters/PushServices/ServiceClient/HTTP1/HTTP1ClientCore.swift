@@ -9,7 +9,7 @@ final class HTTP1ClientCore {
     private let closeTimeoutNanoseconds: UInt64
     private var pools: [Int: HTTP1RoutePool] = [:]
     private var handler: (any PushTransportHandler)?
-    private var results: [PushResult] = []
+    private var results: [AttemptResult] = []
     private var routeChanges: [RouteChange] = []
     private var isTouched = false
     private var timer: EventLoop.Timer?
@@ -52,7 +52,7 @@ final class HTTP1ClientCore {
         for request in requests {
             guard let pool = pools[request.route] else {
                 report(
-                    PushResult(
+                    AttemptResult(
                         identifier: request.identifier, outcome: .notProcessed("there is no such route"),
                         durationNanoseconds: 0))
                 continue
@@ -83,7 +83,7 @@ final class HTTP1ClientCore {
         loop.atEndOfTick { [weak self] in self?.tickEnded() }
     }
 
-    func report(_ result: PushResult) {
+    func report(_ result: AttemptResult) {
         results.append(result)
         touch()
     }

@@ -50,7 +50,7 @@ final class HTTP1RoutePool {
             let reason = machine.isClosing ? "the transport is closing" : "too many pushes wait for \(title)"
             log.notProcessed(1)
             return owner.report(
-                PushResult(identifier: request.identifier, outcome: .notProcessed(reason), durationNanoseconds: 0))
+                AttemptResult(identifier: request.identifier, outcome: .notProcessed(reason), durationNanoseconds: 0))
         }
         if push == sent.count { sent.append(Sent(request: request)) } else { sent[push] = Sent(request: request) }
     }
@@ -213,12 +213,12 @@ final class HTTP1RoutePool {
         for push in pushes { report(push, .notProcessed(reason)) }
     }
 
-    private func report(_ push: Int, _ outcome: PushOutcome) {
+    private func report(_ push: Int, _ outcome: AttemptOutcome) {
         guard let entry = sent[push] else { return }
         sent[push] = nil
         let now = owner.loop.nowNanoseconds
         let duration = entry.submittedNanoseconds == 0 ? 0 : now &- min(now, entry.submittedNanoseconds)
         owner.report(
-            PushResult(identifier: entry.request.identifier, outcome: outcome, durationNanoseconds: duration))
+            AttemptResult(identifier: entry.request.identifier, outcome: outcome, durationNanoseconds: duration))
     }
 }

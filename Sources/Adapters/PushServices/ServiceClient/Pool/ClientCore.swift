@@ -21,7 +21,7 @@ final class ClientCore {
     /// The pools to which something happened in this tick.
     private var touchedPools: [EndpointPool] = []
     private var handler: (any PushTransportHandler)?
-    private var results: [PushResult] = []
+    private var results: [AttemptResult] = []
     private var routeChanges: [RouteChange] = []
     private var isTouched = false
     private var timer: EventLoop.Timer?
@@ -121,7 +121,7 @@ final class ClientCore {
     private func refuse(_ requests: ArraySlice<PushRequest>) {
         for request in requests {
             report(
-                PushResult(
+                AttemptResult(
                     identifier: request.identifier, outcome: .notProcessed("there is no such route"),
                     durationNanoseconds: 0))
         }
@@ -150,7 +150,7 @@ final class ClientCore {
         touch()
     }
 
-    func report(_ result: PushResult) {
+    func report(_ result: AttemptResult) {
         results.append(result)
         touch()
     }

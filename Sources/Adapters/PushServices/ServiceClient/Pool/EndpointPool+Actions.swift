@@ -164,14 +164,14 @@ extension EndpointPool {
     // MARK: Results
 
     /// Reports the end of the push in a slot, which becomes free.
-    func report(push: Int, _ outcome: PushOutcome, submittedNanoseconds: UInt64?) {
+    func report(push: Int, _ outcome: AttemptOutcome, submittedNanoseconds: UInt64?) {
         guard let request = requests[push] else { return }
         requests[push] = nil
         report(request.identifier, outcome, submittedNanoseconds: submittedNanoseconds)
     }
 
-    func report(_ identifier: UInt64, _ outcome: PushOutcome, submittedNanoseconds: UInt64?) {
+    func report(_ identifier: UInt64, _ outcome: AttemptOutcome, submittedNanoseconds: UInt64?) {
         let duration = submittedNanoseconds.map { loop.nowNanoseconds - $0 } ?? 0
-        owner.report(PushResult(identifier: identifier, outcome: outcome, durationNanoseconds: duration))
+        owner.report(AttemptResult(identifier: identifier, outcome: outcome, durationNanoseconds: duration))
     }
 }

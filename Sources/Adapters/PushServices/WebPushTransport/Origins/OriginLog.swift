@@ -22,7 +22,7 @@ struct OriginLog {
     private var shown = (reserved: 0, proven: 0, unproven: 0)
     private var quietUntil: [Subject: UInt64] = [:]
 
-    init(configuration: WebPushConfiguration, logger: Logger, metrics: MetricsRegistry) {
+    init(configuration: WebPushServiceConfiguration, logger: Logger, metrics: MetricsRegistry) {
         apps = configuration.apps.map(\.name)
         self.logger = logger
         refused = Dictionary(

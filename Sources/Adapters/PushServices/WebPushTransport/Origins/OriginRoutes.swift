@@ -18,7 +18,7 @@ final class OriginRoutes {
     /// How many requests over HTTP/1.1 may be under way to one origin, each with a connection of its own.
     private static let http1RequestsMaximum = (known: 16, unknown: 2)
 
-    private let configuration: WebPushConfiguration
+    private let configuration: WebPushServiceConfiguration
     private let http2: ServiceClient
     private let http1: HTTP1Client
     private var ways: [Int: Ways] = [:]
@@ -26,7 +26,7 @@ final class OriginRoutes {
     private var placeOfHTTP1Route: [Int: Int] = [:]
     private var http1RouteCount = 0
 
-    init(configuration: WebPushConfiguration, http2: ServiceClient, http1: HTTP1Client) {
+    init(configuration: WebPushServiceConfiguration, http2: ServiceClient, http1: HTTP1Client) {
         self.configuration = configuration
         self.http2 = http2
         self.http1 = http1

@@ -129,7 +129,7 @@ struct OriginTable {
     /// Counts a push, unless the origin is in trouble and has its probes.
     ///
     /// - Returns: how it ends at once if it must not go out; nil if it may.
-    mutating func begin(_ place: Int, nowNanoseconds: UInt64) -> PushOutcome? {
+    mutating func begin(_ place: Int, nowNanoseconds: UInt64) -> AttemptOutcome? {
         guard var origin = origins[place] else { return .notProcessed("its origin is gone") }
         if origin.outstanding >= Self.probesMaximum {
             if origin.isReachable == false { return ending(place, "its push service cannot be reached") }
@@ -155,7 +155,7 @@ struct OriginTable {
     /// A stranger's address is to blame if it cannot be reached, or never accepted anything, while others can be: then
     /// not our own way out is in trouble. Other origins are in trouble for a while, and pushes wait for them without
     /// spending attempts.
-    func ending(_ place: Int, _ reason: String) -> PushOutcome {
+    func ending(_ place: Int, _ reason: String) -> AttemptOutcome {
         guard let origin = origins[place], origin.standing == .stranger,
             origin.isReachable == false || !origin.isProven,
             origins.contains(where: { $0?.isReachable == true })

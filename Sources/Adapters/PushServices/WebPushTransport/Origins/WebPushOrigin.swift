@@ -38,5 +38,5 @@ public enum SubscriptionProblem: String, CaseIterable, Sendable {
     case ended = "SUBSCRIPTION_ENDED"
 
     /// The outcome of a push to it, which stays so.
-    var outcome: PushOutcome { .answered(PushAnswer(status: self == .ended ? 410 : 400, reason: rawValue)) }
+    var outcome: AttemptOutcome { .answered(PushAnswer(status: self == .ended ? 410 : 400, reason: rawValue)) }
 }

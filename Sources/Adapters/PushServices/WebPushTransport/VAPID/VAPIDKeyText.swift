@@ -2,7 +2,7 @@ import Crypto
 import Essentials
 internal import JSON
 
-/// The text of a VAPID key, in any of the forms that `VAPIDKey` reads.
+/// The text of a VAPID key, in any of the forms that `VAPIDSigningKey` reads.
 struct VAPIDKeyText {
     /// The private half.
     enum PrivateHalf {

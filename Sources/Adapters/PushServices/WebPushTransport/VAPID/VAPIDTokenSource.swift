@@ -29,14 +29,14 @@ public final class VAPIDTokenSource: Sendable {
     }
 
     /// The key that signs.
-    public let key: VAPIDKey
+    public let key: VAPIDSigningKey
     /// The claim `sub`.
     public let subject: VAPIDSubject
 
     private let state = Mutex(State())
 
     /// Creates the source; it signs nothing yet.
-    public init(key: VAPIDKey, subject: VAPIDSubject) {
+    public init(key: VAPIDSigningKey, subject: VAPIDSubject) {
         self.key = key
         self.subject = subject
     }

@@ -88,7 +88,7 @@ final class AudienceResolution {
     private func isComplete(_ request: Int) -> Bool { pages[request].next != nil }
 
     /// Adds the devices of an answer to their pages, and the made-up ones between them.
-    private func fill(from rows: Rows, _ question: AudienceQuestion) throws(RegistryError) {
+    private func fill(from rows: Rows, _ question: AudienceStatement) throws(RegistryError) {
         let rests = try registry.addressRests(in: rows, from: 3)
         var row = 0
         for probe in question.asked {
@@ -117,7 +117,7 @@ final class AudienceResolution {
 
     /// Does the same with the device of a row, which is read only if it is wanted.
     private func addRow(
-        _ rows: Rows, _ row: Int, _ rests: [Int: AddressRest], request: Int, end: Int64, _ question: AudienceQuestion
+        _ rows: Rows, _ row: Int, _ rests: [Int: AddressRest], request: Int, end: Int64, _ question: AudienceStatement
     ) throws(RegistryError) {
         if let excluded = requests[request].excludedDeviceID, rows.bytes(row, 3).elementsEqual(excluded.utf8) { return }
         guard reserveSlot(request, end: end), !isCounting else { return }
@@ -150,7 +150,7 @@ extension AudienceResolution {
     ///
     /// A few devices of an audience that may be large are looked up by their identifiers; for audiences that are a list
     /// of devices anyway, the list is shortened instead.
-    func makeQuestions() -> [AudienceQuestion] {
+    func makeQuestions() -> [AudienceStatement] {
         var datasets = datasetQuestion()
         var topics = ownerQuestion(AudienceCalls.topicSubscribers) { _, row in row }
         var identities = ownerQuestion(AudienceCalls.identityDevices, position: Self.ownerPosition)
@@ -182,7 +182,7 @@ extension AudienceResolution {
     // MARK: Probes
 
     /// Adds a request whose pages go on after a row.
-    private func addProbes(_ index: Int, whole: inout AudienceQuestion, only: inout AudienceQuestion) {
+    private func addProbes(_ index: Int, whole: inout AudienceStatement, only: inout AudienceStatement) {
         if let names = requests[index].onlyDeviceIDs {
             addElements(index, of: names.map(ByteText.init), to: &only)
         } else {
@@ -192,7 +192,7 @@ extension AudienceResolution {
 
     /// Adds a request for the devices of identities or users, whose pages go on after a row of one of them.
     private func addProbes(
-        _ index: Int, _ owners: [String], whole: inout AudienceQuestion, only: inout AudienceQuestion
+        _ index: Int, _ owners: [String], whole: inout AudienceStatement, only: inout AudienceStatement
     ) {
         if let names = requests[index].onlyDeviceIDs {
             return addElements(index, of: names.map(ByteText.init), to: &only)
@@ -206,7 +206,7 @@ extension AudienceResolution {
 
     /// Adds the elements of a list whose pages go on at an index of it.
     private func addElements<Element: Hashable>(
-        _ index: Int, of list: [Element], to question: inout AudienceQuestion,
+        _ index: Int, of list: [Element], to question: inout AudienceStatement,
         where condition: (Element) -> Bool = { _ in true }
     ) {
         let start = Int(min(position(index), Int64(list.count)))
@@ -251,8 +251,8 @@ extension AudienceResolution {
         ]
     }
 
-    private func datasetQuestion() -> AudienceQuestion {
-        AudienceQuestion { [self] probes in
+    private func datasetQuestion() -> AudienceStatement {
+        AudienceStatement { [self] probes in
             AudienceCalls.datasetSubscribers(
                 numbers(probes) + [.integer(rowsMaximum)] + datasetParameters(probes) + [
                     .integers(probes.map(\.after)), excluded(probes), asOfFanOut(probes),
@@ -267,8 +267,8 @@ extension AudienceResolution {
     /// A question whose probes are a name and an app each.
     private func ownerQuestion(
         _ call: @escaping ([Parameter], Bool) -> Call, position: @escaping (Probe, Int64) -> Int64
-    ) -> AudienceQuestion {
-        AudienceQuestion(
+    ) -> AudienceStatement {
+        AudienceStatement(
             call: { [self] probes in
                 call(
                     numbers(probes) + [.integer(rowsMaximum), names(probes), apps(probes)] + [
@@ -277,19 +277,19 @@ extension AudienceResolution {
             }, position: position)
     }
 
-    private func deviceQuestion() -> AudienceQuestion {
-        AudienceQuestion(
+    private func deviceQuestion() -> AudienceStatement {
+        AudienceStatement(
             call: { [self] probes in
                 AudienceCalls.namedDevices(numbers(probes) + [names(probes), apps(probes)])
             }, position: Self.elementPosition)
     }
 
-    private func tokenQuestion() -> AudienceQuestion {
+    private func tokenQuestion() -> AudienceStatement {
         let only = requests.map { request -> (tokens: Set<DeviceToken>, deviceIDs: Set<ByteText>)? in
             guard case .tokens = request.audience, let list = request.onlyDeviceIDs else { return nil }
             return (Set(list.compactMap { DeviceToken(hexadecimal: $0) }), Set(list.map(ByteText.init)))
         }
-        return AudienceQuestion(
+        return AudienceStatement(
             call: { [self] probes in
                 AudienceCalls.tokenDevices(
                     numbers(probes) + [
@@ -310,21 +310,21 @@ extension AudienceResolution {
             }, position: Self.elementPosition)
     }
 
-    private func onlyDatasetQuestion() -> AudienceQuestion {
-        AudienceQuestion(
+    private func onlyDatasetQuestion() -> AudienceStatement {
+        AudienceStatement(
             call: { [self] probes in
                 AudienceCalls.namedDatasetSubscribers(numbers(probes) + [only(probes)] + datasetParameters(probes))
             }, position: Self.elementPosition)
     }
 
-    private func onlyTopicQuestion() -> AudienceQuestion {
-        AudienceQuestion(
+    private func onlyTopicQuestion() -> AudienceStatement {
+        AudienceStatement(
             call: { [self] probes in
                 AudienceCalls.namedTopicSubscribers(numbers(probes) + [only(probes), apps(probes), names(probes)])
             }, position: Self.elementPosition)
     }
 
-    private func onlyOwnerQuestion() -> AudienceQuestion {
+    private func onlyOwnerQuestion() -> AudienceStatement {
         let owners = requests.map { request -> Set<ByteText> in
             guard request.onlyDeviceIDs != nil else { return [] }
             switch request.audience {
@@ -332,7 +332,7 @@ extension AudienceResolution {
             default: return []
             }
         }
-        return AudienceQuestion(
+        return AudienceStatement(
             call: { [self] probes in
                 AudienceCalls.namedDevices(numbers(probes) + [only(probes), apps(probes)])
             },

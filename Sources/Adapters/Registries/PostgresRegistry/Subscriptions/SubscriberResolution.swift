@@ -83,9 +83,9 @@ final class SubscriberResolution {
 
     // MARK: Questions
 
-    private func makeQuestions() -> [AudienceQuestion] {
-        var whole = AudienceQuestion(call: { [self] in self.call($0) }, position: { _, row in row })
-        var only = AudienceQuestion(call: { [self] in self.callOnly($0) }, position: { _, row in row })
+    private func makeQuestions() -> [AudienceStatement] {
+        var whole = AudienceStatement(call: { [self] in self.call($0) }, position: { _, row in row })
+        var only = AudienceStatement(call: { [self] in self.callOnly($0) }, position: { _, row in row })
         for (index, request) in requests.enumerated() {
             if let list = request.only {
                 for element in FirstOccurrences(of: list, from: 0) {

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Client: what authenticates its pushes")
 struct AuthorizerTests {
-    private static let accepted = PushOutcome.answered(PushAnswer(status: 200))
+    private static let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
 
     private static func source(_ key: ES256PrivateKey, secondsAgo: Int64 = 0) throws -> ProviderTokenSource {
         try ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ") {
@@ -63,7 +63,7 @@ struct AuthorizerTests {
         let world = try await SimulatorWorld(authorizer: { _ in authorizer })
         world.fixture.send(0..<10)
         let ended = await world.fixture.results.wait(count: 10)
-        let refused = PushOutcome.answered(PushAnswer(status: 401, reason: "invalid_grant"))
+        let refused = AttemptOutcome.answered(PushAnswer(status: 401, reason: "invalid_grant"))
         #expect(ended.map(\.outcome) == Array(repeating: refused, count: 10))
         #expect(try await world.end().accepted == 0)
     }

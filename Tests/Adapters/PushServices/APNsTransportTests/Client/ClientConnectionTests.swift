@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Client: connections that end")
 struct ClientConnectionTests {
-    private let accepted = PushOutcome.answered(PushAnswer(status: 200))
+    private let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
 
     @Test("A GOAWAY in the middle of a burst loses no push and sends none twice that was processed")
     func survivesGoAway() async throws {
@@ -76,7 +76,7 @@ struct ClientConnectionTests {
         let fixture = try ClientFixture(peer) { $0.connections = 1 }
         fixture.send(0..<500)
         let results = await fixture.results.wait(count: 500)
-        let lost = PushOutcome.ambiguous("the connection was lost after the request was written")
+        let lost = AttemptOutcome.ambiguous("the connection was lost after the request was written")
         #expect(results.count { $0.outcome == lost } + results.count { $0.outcome == accepted } == 500)
         #expect(results.count { $0.outcome == accepted } >= 400)
         #expect(peer.facts.value.connectionCount == 2)
@@ -216,7 +216,7 @@ struct ClientConnectionTests {
         let fixture = try ClientFixture(peer) { $0.connections = 1 }
         fixture.send(0..<10)
         let results = await fixture.results.wait(count: 10)
-        let shutdown = PushOutcome.answered(PushAnswer(status: 503, reason: "Shutdown"))
+        let shutdown = AttemptOutcome.answered(PushAnswer(status: 503, reason: "Shutdown"))
         #expect(results.allSatisfy { $0.outcome == shutdown })
         #expect(peer.facts.value.connectionCount <= 41)
         await fixture.client.close()
@@ -256,7 +256,7 @@ struct ClientConnectionTests {
                 fixture.send(count - 10..<count)
                 _ = await fixture.results.wait(count: count)
             }
-            let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: "TooManyProviderTokenUpdates"))
+            let throttled = AttemptOutcome.answered(PushAnswer(status: 429, reason: "TooManyProviderTokenUpdates"))
             let results = fixture.results.results.value
             #expect(results.count { $0.outcome == throttled } == (worksAtFirst ? 10 : 60))
             #expect(peer.facts.value.connectionCount == (worksAtFirst ? 2 : 1))
@@ -274,7 +274,7 @@ struct ClientConnectionTests {
         let fixture = try ClientFixture(peer) { $0.connections = 1 }
         fixture.send(0..<5)
         let results = await fixture.results.wait(count: 5)
-        let refused = PushOutcome.answered(PushAnswer(status: 403, reason: "ExpiredProviderToken"))
+        let refused = AttemptOutcome.answered(PushAnswer(status: 403, reason: "ExpiredProviderToken"))
         #expect(results.allSatisfy { $0.outcome == refused })
         #expect(peer.facts.value.connectionCount == 1)
         #expect(peer.facts.value.authorizations.count == 1)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Client: traffic")
 struct ClientTrafficTests {
-    private let accepted = PushOutcome.answered(PushAnswer(status: 200))
+    private let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
 
     @Test("Thousands of pushes over several connections are each accepted once, with one provider token")
     func sendsManyPushes() async throws {
@@ -84,7 +84,7 @@ struct ClientTrafficTests {
         let fixture = try ClientFixture(peer) { $0.connections = 1 }
         fixture.send(0..<500)
         let results = await fixture.results.wait(count: 500)
-        let refused = PushOutcome.answered(PushAnswer(status: 403, reason: "InvalidProviderToken"))
+        let refused = AttemptOutcome.answered(PushAnswer(status: 403, reason: "InvalidProviderToken"))
         #expect(results.count { $0.outcome == refused } == 5)
         #expect(results.count { $0.outcome == accepted } == 495)
         #expect(results.prefix(5).allSatisfy { $0.outcome == refused }, "one after the other")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Client: servers that are not ours")
 struct IndependentServerTests {
-    private let accepted = PushOutcome.answered(PushAnswer(status: 200))
+    private let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
     private let folder: TemporaryFolder
     private let trustAnchorsFile: String
 

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Client: how many connections")
 struct PoolTests {
-    private let accepted = PushOutcome.answered(PushAnswer(status: 200))
+    private let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
 
     @Test("With latency the pool grows until its streams carry what is sent", arguments: [25, 100])
     func growsWithLatency(milliseconds: Int) async throws {

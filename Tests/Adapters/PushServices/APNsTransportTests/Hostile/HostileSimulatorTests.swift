@@ -12,7 +12,7 @@ struct HostileSimulatorTests {
     private func outcomes(
         _ faults: String, count: Int = 400, limits: @escaping (inout PoolLimits) -> Void = { _ in },
         simulator: @escaping (inout SimulatorConfiguration) -> Void = { _ in }
-    ) async throws -> (all: [PushResult], summary: SimulatorSummary) {
+    ) async throws -> (all: [AttemptResult], summary: SimulatorSummary) {
         let script = try SimulatorFaults(parsing: Array(faults.utf8))
         let world = try await SimulatorWorld(
             limits: {
@@ -34,16 +34,16 @@ struct HostileSimulatorTests {
         return (results, summary)
     }
 
-    private func accepted(_ results: [PushResult]) -> Int {
+    private func accepted(_ results: [AttemptResult]) -> Int {
         results.count { $0.outcome == .answered(PushAnswer(status: 200)) }
     }
 
     /// How many ended in each way, for a failure's message.
-    private func kinds(_ results: [PushResult]) -> [String: Int] {
+    private func kinds(_ results: [AttemptResult]) -> [String: Int] {
         Dictionary(grouping: results) { "\($0.outcome)" }.mapValues(\.count)
     }
 
-    private func ambiguous(_ results: [PushResult]) -> Int {
+    private func ambiguous(_ results: [AttemptResult]) -> Int {
         results.count { if case .ambiguous = $0.outcome { true } else { false } }
     }
 

@@ -13,7 +13,7 @@ import Testing
 
 @Suite("HTTP proxy: the way through it")
 struct ProxyTunnelTests {
-    private let accepted = PushOutcome.answered(PushAnswer(status: 200))
+    private let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
     private let credentials = "Basic bWU6czNjcjN0"
 
     private func fixture(

@@ -133,22 +133,22 @@ final class HTTP1Fixture: Sendable {
 
 /// The results of a client, and what it said of its routes.
 final class HTTP1Results: PushTransportHandler {
-    let results = Watched<[PushResult]>([])
+    let results = Watched<[AttemptResult]>([])
     let reachability = Watched<[Bool]>([])
 
-    func pushesEnded(_ results: [PushResult]) { self.results.update { $0 += results } }
+    func pushesEnded(_ results: [AttemptResult]) { self.results.update { $0 += results } }
 
     func routesChanged(_ changes: [RouteChange]) { reachability.update { $0 += changes.map(\.isReachable) } }
 
     /// The outcomes by identifier, when there are so many results.
-    func outcomes(_ count: Int) async -> [UInt64: PushOutcome] {
+    func outcomes(_ count: Int) async -> [UInt64: AttemptOutcome] {
         _ = await results.wait { $0.count >= count }
         return Dictionary(results.value.map { ($0.identifier, $0.outcome) }, uniquingKeysWith: { first, _ in first })
     }
 }
 
-extension PushOutcome {
-    static let accepted = PushOutcome.answered(PushAnswer(status: 200))
+extension AttemptOutcome {
+    static let accepted = AttemptOutcome.answered(PushAnswer(status: 200))
 
     var isAmbiguous: Bool { if case .ambiguous = self { true } else { false } }
     var isNotProcessed: Bool { if case .notProcessed = self { true } else { false } }

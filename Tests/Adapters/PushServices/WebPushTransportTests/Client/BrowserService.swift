@@ -118,10 +118,10 @@ final class BrowserService: Sendable {
 
 /// Takes the results of a client, and lets a test wait for them.
 final class OutcomeCollector: PushTransportHandler {
-    let outcomes = Watched<[UInt64: [PushOutcome]]>([:])
+    let outcomes = Watched<[UInt64: [AttemptOutcome]]>([:])
     let changes = Watched<[RouteChange]>([])
 
-    func pushesEnded(_ results: [PushResult]) {
+    func pushesEnded(_ results: [AttemptResult]) {
         outcomes.update { outcomes in
             for result in results { outcomes[result.identifier, default: []].append(result.outcome) }
         }
@@ -130,7 +130,7 @@ final class OutcomeCollector: PushTransportHandler {
     func routesChanged(_ changes: [RouteChange]) { self.changes.update { $0 += changes } }
 
     /// Waits until as many pushes have ended.
-    func wait(count: Int) async -> [UInt64: [PushOutcome]] {
+    func wait(count: Int) async -> [UInt64: [AttemptOutcome]] {
         _ = await outcomes.wait { $0.count >= count }
         return outcomes.value
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Origins that come, go and fail, over real connections", .timeLimit(.minutes(5)))
 struct OriginLifeTests {
-    private static let accepted = [PushOutcome.answered(PushAnswer(status: 200))]
+    private static let accepted = [AttemptOutcome.answered(PushAnswer(status: 200))]
 
     @Test("An origin makes room for another one, and comes back")
     func takesTurns() async throws {
@@ -72,6 +72,6 @@ struct OriginLifeTests {
     }
 }
 
-extension PushOutcome {
+extension AttemptOutcome {
     fileprivate var isNotProcessed: Bool { if case .notProcessed = self { true } else { false } }
 }

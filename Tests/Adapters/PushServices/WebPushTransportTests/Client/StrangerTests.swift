@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Strangers among the push services of browsers, over real connections", .timeLimit(.minutes(5)))
 struct StrangerTests {
-    private static let accepted = [PushOutcome.answered(PushAnswer(status: 200))]
+    private static let accepted = [AttemptOutcome.answered(PushAnswer(status: 200))]
 
     /// Services by the ends of their hosts' names, which a proxy finds on this machine; all other hosts never answer.
     private struct World {
@@ -21,12 +21,12 @@ struct StrangerTests {
         let folder: TemporaryFolder
         let metrics = MetricsRegistry()
         let log = LogCollector()
-        let client: WebPushClient
+        let client: WebPushServiceClient
         let collector = OutcomeCollector()
 
         init(
             _ services: [(suffix: String, service: BrowserService)], apps: Int = 1,
-            _ change: (inout WebPushConfiguration) -> Void = { _ in }
+            _ change: (inout WebPushServiceConfiguration) -> Void = { _ in }
         ) async throws {
             folder = try TemporaryFolder()
             self.services = services.map(\.service)
@@ -35,8 +35,9 @@ struct StrangerTests {
                     Dictionary(uniqueKeysWithValues: services.map { ($0.suffix, $0.service.loops.port) })))
             let anchors = services.map { $0.service.loops.trustAnchorPEM }.joined()
             let tokens = VAPIDTokenSource(
-                key: VAPIDKey(try ES256PrivateKey.generate()), subject: try VAPIDSubject("mailto:push@example.com"))
-            var configuration = WebPushConfiguration(
+                key: VAPIDSigningKey(try ES256PrivateKey.generate()),
+                subject: try VAPIDSubject("mailto:push@example.com"))
+            var configuration = WebPushServiceConfiguration(
                 apps: (0..<apps).map { .init(name: "app\($0)", tokens: tokens) })
             configuration.extraTrustAnchorsFile = try folder.write("anchors.pem", anchors)
             configuration.proxy = HTTPProxy(host: "127.0.0.1", port: proxy.port)
@@ -45,7 +46,7 @@ struct StrangerTests {
             configuration.unprovenDeadlineNanoseconds = 600_000_000_000
             configuration.closeTimeoutNanoseconds = 0
             change(&configuration)
-            client = try WebPushClient(configuration: configuration, logger: log.logger, metrics: metrics)
+            client = try WebPushServiceClient(configuration: configuration, logger: log.logger, metrics: metrics)
             client.start(handler: collector)
         }
 
@@ -55,7 +56,7 @@ struct StrangerTests {
             client.send([try WebPushClientTests.request(identifier, token, route: app)])
         }
 
-        func outcome(_ identifier: Int) async -> [PushOutcome]? {
+        func outcome(_ identifier: Int) async -> [AttemptOutcome]? {
             _ = await collector.outcomes.wait { $0[UInt64(identifier)] != nil }
             return collector.outcomes.value[UInt64(identifier)]
         }

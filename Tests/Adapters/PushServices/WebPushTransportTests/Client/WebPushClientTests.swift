@@ -17,17 +17,17 @@ struct WebPushClientTests {
         priority: .immediate, expirationSeconds: nil, collapseID: "x")
 
     static func client(
-        _ service: BrowserService, threads: Int = 1, _ change: (inout WebPushConfiguration) -> Void = { _ in }
-    ) throws -> (WebPushClient, OutcomeCollector) {
+        _ service: BrowserService, threads: Int = 1, _ change: (inout WebPushServiceConfiguration) -> Void = { _ in }
+    ) throws -> (WebPushServiceClient, OutcomeCollector) {
         let tokens = VAPIDTokenSource(
-            key: VAPIDKey(try ES256PrivateKey.generate()), subject: try VAPIDSubject("mailto:push@example.com"))
-        var configuration = WebPushConfiguration(apps: [.init(name: "shop", tokens: tokens)])
+            key: VAPIDSigningKey(try ES256PrivateKey.generate()), subject: try VAPIDSubject("mailto:push@example.com"))
+        var configuration = WebPushServiceConfiguration(apps: [.init(name: "shop", tokens: tokens)])
         configuration.hosts.trustedHosts = ["localhost", "127.0.0.1"]
         configuration.extraTrustAnchorsFile = service.trustAnchorsFile
         configuration.encryptionThreads = threads
         configuration.knownLimits.deadlineNanoseconds = 60_000_000_000
         change(&configuration)
-        let client = try WebPushClient(
+        let client = try WebPushServiceClient(
             configuration: configuration, logger: Logger(minimum: .error) { _, _, _ in }, metrics: MetricsRegistry())
         let collector = OutcomeCollector()
         client.start(handler: collector)

@@ -1,5 +1,5 @@
 /// The whole message of one push: target, time to live, and what the builder wrote once for all.
-public enum FCMMessage {
+public enum FCMMessageWriter {
     /// How the text of the builder begins, which gives way to the target.
     public static let beginning: StaticString = #"{"message":{"android":{"#
 

@@ -1,5 +1,5 @@
 /// The faults of a simulation.
-public enum Fault: String, CaseIterable, Sendable {
+public enum SimulatedFault: String, CaseIterable, Sendable {
     /// A worker dies at any step, and another starts later.
     case kill
     /// A worker is asked to end, and another starts later.

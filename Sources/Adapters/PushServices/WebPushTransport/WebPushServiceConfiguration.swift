@@ -2,8 +2,8 @@ public import ConnectionPool
 public import Notifications
 public import ServiceClient
 
-/// The configuration of a `WebPushClient`.
-public struct WebPushConfiguration: Sendable {
+/// The configuration of a `WebPushServiceClient`.
+public struct WebPushServiceConfiguration: Sendable {
     /// An app that pushes to browsers.
     public struct App: Sendable {
         /// The name of the app, for logs and metrics.

@@ -7,7 +7,7 @@ public import ServiceClient
 /// A browser binds a subscription to the public half, the `applicationServerKey` (RFC 8292 section 4). So a new key
 /// makes every subscription useless. It must be another key than those that encrypt messages, as `MessageEncryptor`
 /// makes them (RFC 8292 section 3.2).
-public struct VAPIDKey: Sendable, CustomStringConvertible, CustomReflectable {
+public struct VAPIDSigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The key itself.
     public let signingKey: ES256PrivateKey
     /// The public half as browsers and push services get it: the uncompressed point in base64url, 87 characters.
@@ -54,7 +54,7 @@ public struct VAPIDKey: Sendable, CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["publicKeyText": publicKeyText]) }
 }
 
-extension VAPIDKey {
+extension VAPIDSigningKey {
     /// Reads the file with the key of an app.
     ///
     /// - Parameter path: the file.

@@ -1,5 +1,5 @@
 /// The ways in which an attempt ends; they are never lumped together.
-public enum PushOutcome: Hashable, Sendable {
+public enum AttemptOutcome: Hashable, Sendable {
     /// The push service answered.
     case answered(PushAnswer)
     /// The request was certainly not processed: never written, refused, or above GOAWAY's last stream. Resending it
@@ -119,16 +119,16 @@ final class AnswerDetails: Hashable, Sendable {
 }
 
 /// How one attempt to send one push ended.
-public struct PushResult: Sendable {
+public struct AttemptResult: Sendable {
     /// The number of the `PushRequest`.
     public var identifier: UInt64
     /// How it ended.
-    public var outcome: PushOutcome
+    public var outcome: AttemptOutcome
     /// From the request's first byte to this outcome, in nanoseconds.
     public var durationNanoseconds: UInt64
 
     /// Creates a result.
-    public init(identifier: UInt64, outcome: PushOutcome, durationNanoseconds: UInt64) {
+    public init(identifier: UInt64, outcome: AttemptOutcome, durationNanoseconds: UInt64) {
         self.identifier = identifier
         self.outcome = outcome
         self.durationNanoseconds = durationNanoseconds

@@ -14,7 +14,7 @@ public import StructuredLogging
 ///
 /// Every push gets exactly one result, as from `ServiceClient`. A subscription that cannot be used (no keys, a point
 /// that is not on the curve, an endpoint that is not allowed) is answered 400 with a word of `SubscriptionProblem`.
-public final class WebPushClient: PushTransport {
+public final class WebPushServiceClient: PushTransport {
     /// The connections, with the loop that carries all but encryption.
     public let client: ServiceClient
     private let http1: HTTP1Client
@@ -37,7 +37,7 @@ public final class WebPushClient: PushTransport {
     /// - Throws: `ServiceError` with `routeInvalid` if the trust anchors cannot be read, `systemFailed` if there is no
     ///   thread.
     public init(
-        configuration: WebPushConfiguration, logger: Logger, metrics: MetricsRegistry
+        configuration: WebPushServiceConfiguration, logger: Logger, metrics: MetricsRegistry
     ) throws(ServiceError) {
         do throws(CryptoError) {
             _ = try TLSContext.client(
@@ -118,7 +118,7 @@ private final class Relay: PushTransportHandler {
 
     init(core: LoopBound<WebPushCore>, client: WebPushCore.Client) { (self.core, self.client) = (core, client) }
 
-    func pushesEnded(_ results: [PushResult]) { run { $0.ended(results) } }
+    func pushesEnded(_ results: [AttemptResult]) { run { $0.ended(results) } }
 
     func routesChanged(_ changes: [RouteChange]) { run { [client] in $0.routesChanged(changes, of: client) } }
 

@@ -1,7 +1,7 @@
 import Notifications
 
 /// The push service as a worker sees it: its answers by device, by app, and by its faults.
-struct PushService {
+struct SimulatedPushService {
     /// How an app fares.
     enum Mood: Equatable {
         case well
@@ -17,7 +17,7 @@ struct PushService {
 
     /// How an attempt will end, and after what time.
     struct Verdict {
-        var outcome: PushOutcome
+        var outcome: AttemptOutcome
         var isTaken: Bool
         var nanoseconds: UInt64
     }
@@ -125,7 +125,7 @@ struct SentPush {
     /// Its index among the pushes that the event asks for; nil if no event asks for it.
     var index: Int?
     var device: Int
-    var outcome: PushOutcome
+    var outcome: AttemptOutcome
     /// Whether the service takes it, which only a worker that gets the answer learns.
     var isTaken: Bool
     var sentNanoseconds: UInt64

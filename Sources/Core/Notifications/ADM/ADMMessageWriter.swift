@@ -2,7 +2,7 @@
 ///
 /// Amazon, "Send a message" (ADM): `expiresAfter` is how long ADM keeps the message for a device that is away, in
 /// seconds, a week by default. Its range is told by clients of ADM, not by the part of the page that could be read.
-public enum ADMMessage {
+public enum ADMMessageWriter {
     /// How the text of the builder begins, which gives way to the time that is left.
     static let beginning: StaticString = "{"
 

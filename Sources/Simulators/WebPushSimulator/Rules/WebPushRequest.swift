@@ -12,7 +12,7 @@ enum PushRequestField: Int {
 }
 
 /// A request for a push, however it came.
-struct PushRequest {
+struct WebPushRequest {
     var method: String
     /// The path with its query, as it was sent.
     var path: String

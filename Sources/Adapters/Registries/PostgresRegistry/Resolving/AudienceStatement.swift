@@ -5,7 +5,7 @@ import RegistryCore
 ///
 /// Each statement takes its probes as arrays and answers rows in the order of the probes: the request, the element, the
 /// device's row, then the recipient.
-struct AudienceQuestion {
+struct AudienceStatement {
     /// How many elements of one request, and of all, one statement takes: a page is filled step by step, so that a
     /// long list costs bounded memory.
     private static let elementsOfRequestMaximum = 256
@@ -26,7 +26,7 @@ struct AudienceQuestion {
     /// The probes of the statement that is being asked.
     private(set) var asked: [Probe] = []
 
-    /// Creates a question without probes.
+    /// Creates a statement without probes.
     init(
         call: @escaping ([Probe]) -> Call, makeUp: @escaping (Probe) -> Recipient? = { _ in nil },
         isMember: @escaping (Probe, Rows, Int) -> Bool = { _, _, _ in true },

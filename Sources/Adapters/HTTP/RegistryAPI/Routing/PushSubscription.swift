@@ -7,7 +7,7 @@ import RegistryCore
 /// The subscription of a browser to its push service, as `PushSubscription.toJSON()` returns it (W3C Push API §8).
 ///
 /// `{"endpoint":"https://…","expirationTime":null,"keys":{"p256dh":"…","auth":"…"}}`
-public struct WebPushSubscription: Hashable, Sendable {
+public struct PushSubscription: Hashable, Sendable {
     /// Where the push service takes messages for the browser.
     public var endpoint: String
     /// When the subscription ends, in milliseconds since 1970; nil if it does not say.

@@ -1,7 +1,7 @@
 import Hashing
 
 /// The target of a message.
-public struct FCMTarget: Hashable, Sendable {
+public struct MessageTarget: Hashable, Sendable {
     /// The kind of address.
     public enum Kind: String, Sendable, CaseIterable {
         /// A registration token.
@@ -30,11 +30,11 @@ public struct FCMTarget: Hashable, Sendable {
 }
 
 /// The parts of a message that a simulator checks after the message was read against the schema.
-struct FCMMessage {
+struct DecodedMessage {
     /// Whether the request asks only whether the message would be accepted.
     let isValidateOnly: Bool
     /// The target; nil if the message has none.
-    let target: FCMTarget?
+    let target: MessageTarget?
     /// The message, with `snake_case` names.
     let node: JSONNode
 
@@ -46,8 +46,8 @@ struct FCMMessage {
         node = request["message"] ?? .object([])
         let node = node
         target =
-            FCMTarget.Kind.allCases.lazy.compactMap { kind in
-                node[kind.rawValue]?.text.map { FCMTarget(kind, $0) }
+            MessageTarget.Kind.allCases.lazy.compactMap { kind in
+                node[kind.rawValue]?.text.map { MessageTarget(kind, $0) }
             }.first
     }
 
@@ -55,7 +55,7 @@ struct FCMMessage {
     var android: JSONNode? { node["android"] }
 
     /// The data that an Android device gets: its own come first.
-    var data: [JSONMember] { (android?["data"] ?? node["data"])?.members ?? [] }
+    var data: [JSONNode.Member] { (android?["data"] ?? node["data"])?.members ?? [] }
 
     /// The key by which a later message takes its place; nil if there is none.
     var collapseKey: String? { android?["collapse_key"]?.text }
