@@ -30,7 +30,7 @@ func testTarget(
         swiftSettings: swiftSettings)
 }
 
-// What only tests and benchmarks use.
+// Targets for tests and benchmarks alone.
 func kitTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, path: "Tests/Kit/\(name)", swiftSettings: swiftSettings)
 }
@@ -122,7 +122,7 @@ let package = Package(
         swiftTarget(
             "PredicateIndex", in: "Core",
             ["Predicates", "Hashing", "Prefetching", "Geography", "UnicodeText", "Essentials"]),
-        // What a load needs, from measured costs: for `apus plan`, and for the benchmarks that check it.
+        // The needs of a load, from measured costs: for `apus plan`, and for the benchmarks that check it.
         swiftTarget("CapacityModel", in: "Core", []),
         // The messages of the broker, and the events that backends publish in them.
         swiftTarget(
@@ -136,7 +136,7 @@ let package = Package(
         swiftTarget(
             "DispatchCore", in: "Core",
             ["Essentials", "Notifications", "ChangeEvents", "RegistryCore", "Hashing", "JSON", "Messages", "Tracing"]),
-        // What looks at pushes from outside: status, explanations, dead letters, campaigns, webhooks.
+        // Views of pushes from outside: status, explanations, dead letters, campaigns, webhooks.
         swiftTarget(
             "Backoffice", in: "Core",
             [
@@ -180,7 +180,7 @@ let package = Package(
                 "StructuredLogging", "Messages", "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore",
             ],
             exclude: ["README.md"]),
-        // What the registries in SQL databases have in common: rows, columns, migrations.
+        // The common part of the registries in SQL databases: rows, columns, migrations.
         swiftTarget(
             "RegistrySQL", in: "Adapters/Registries",
             ["RegistryCore", "Notifications", "ChangeEvents", "Essentials", "JSON", "Messages", "Predicates"]),
@@ -220,7 +220,7 @@ let package = Package(
             exclude: ["README.md"], resources: [.embedInCode("Native/openapi.json")]),
 
         // Ring 4: assembly.
-        // What the libraries have in common; each re-exports it, so that a program imports the library alone.
+        // The common part of the libraries. Each re-exports it, so that a program imports the library alone.
         swiftTarget(
             "PushLibrary", in: "Libraries", ["ServiceClient", "Notifications", "ConnectionPool", "StructuredLogging"]),
         swiftTarget(
@@ -288,7 +288,7 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         // Beside the rings: shipped with the command, never seen by the worker's targets.
-        // What simulators of push services have in common: connections, faults, scripts, records.
+        // The common part of the simulators of push services: connections, faults, scripts, records.
         swiftTarget(
             "PushServiceSimulator", in: "Simulators",
             ["EventLoop", "Crypto", "HTTP2", "HTTPServer", "JSON", "Essentials", "Notifications"]),
@@ -339,7 +339,7 @@ let package = Package(
             "EncryptedContentTests", in: "Mechanism", ["EncryptedContent", "Crypto", "Essentials", "PushTestKit"]),
         testTarget("HTTP2Tests", in: "Mechanism", ["HTTP2", "Crypto", "EventLoop", "PushTestKit", "CNghttp2"]),
         testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit", "Messages"]),
-        // What suites ask of the test framework.
+        // Traits of suites, for the test framework.
         .target(name: "TestTraits", path: "Tests/Kit/TestTraits", swiftSettings: swiftSettings),
         // A plain client of HTTP/2, for the tests of the simulators.
         .target(
@@ -554,8 +554,8 @@ let package = Package(
             path: "Tests/HostileLoads/Depositor",
             swiftSettings: swiftSettings
         ),
-        // What `make bench` runs; `bare-consumer` is the reference for the worker, the least that a consumer in C can
-        // do with the same queue, prefetch and acknowledgements.
+        // The program of `make bench`. `bare-consumer` is the reference for the worker: the least that a consumer in C
+        // can do with the same queue, prefetch and acknowledgements.
         .executableTarget(
             name: "apus-benchmarks",
             dependencies: [

@@ -2,10 +2,10 @@
 
 usage: scaling.py --command APUS --scaled-object FILE
 
-KEDA itself cannot run here. What its scaler reads is read as it reads it (KEDA 2.21, pkg/scalers/rabbitmq_scaler.go): by
-AMQP, the ready messages of a passive declare; by HTTP, the field `messages` of /api/queues/VHOST/NAME, or messages_ready
-with excludeUnacknowledged. From these the number of workers follows as the autoscaler computes it: ceil(metric / value) for
-each trigger, the largest, between the least and the most.
+KEDA itself cannot run here. Its scaler's figures are read as the scaler reads them (KEDA 2.21,
+pkg/scalers/rabbitmq_scaler.go): by AMQP, the ready messages of a passive declare; by HTTP, the field `messages` of
+/api/queues/VHOST/NAME, or messages_ready with excludeUnacknowledged. From these the number of workers follows as the
+autoscaler computes it: ceil(metric / value) for each trigger, the largest, between the least and the most.
 """
 
 import argparse

@@ -20,11 +20,11 @@ class Verdict:
     p99_seconds_maximum: float
     memory_bytes_maximum: int
     books: list[Book] = field(default_factory=list)
-    # When another program held the registry's lock for longer than a request waits for it. What a client did then is
-    # counted apart: nobody can answer in time without the registry.
+    # When another program held the registry's lock for longer than a request waits for it. Requests of these times are
+    # counted apart: no server can answer in time without the registry.
     holds: list[Span] = field(default_factory=list)
     findings: dict[str, Findings] = field(default_factory=dict)
-    # What was found after the loads: lost writes, secrets in the log, a server that does not end.
+    # Problems found after the loads: lost writes, secrets in the log, a server that does not end.
     problems: list[str] = field(default_factory=list)
     memory_bytes: int = 0
     memory_after_seconds: float = 0.0

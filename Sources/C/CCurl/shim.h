@@ -24,7 +24,7 @@ struct ccurl_request {
 
 struct ccurl_answer {
     long status;
-    // What the header says, 0 for nothing; libcurl reads dates as well.
+    // The header's value, 0 for none; libcurl reads dates as well.
     long retry_after_seconds;
     // To be freed by the caller.
     char *body;

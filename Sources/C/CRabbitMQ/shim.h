@@ -67,7 +67,7 @@ static inline amqp_rpc_reply_t crabbitmq_login(
         state, vhost, 1, frame_max, heartbeat, properties, AMQP_SASL_METHOD_PLAIN, user, password);
 }
 
-// What OpenSSL finds wrong with a certificate: librabbitmq only says that the handshake failed.
+// OpenSSL's error about a certificate: librabbitmq only says that the handshake failed.
 static inline int *crabbitmq_certificate_error(void) {
     static _Thread_local int error;
     return &error;

@@ -117,7 +117,7 @@ static ssize_t fail(int code) {
     return -1;
 }
 
-// What a call answers that fails without half of it being done.
+// The result of a call that fails before anything is done.
 static ssize_t failure(int descriptor) {
     switch (manner) {
     case AS_RESET:

@@ -3,7 +3,7 @@ import PushTestKit
 
 /// Runs each scenario in a process of its own, and ends one that takes more time or memory than it may.
 ///
-/// All that a scenario has started ends with it: programs by the signal that Linux sends when their parent dies,
+/// Everything that a scenario started ends with it: programs by the signal that Linux sends when their parent dies,
 /// private servers because their supervisors see the end of a pipe. Programs that remain after a while are killed.
 struct ScenarioSupervisor {
     private static let lookSeconds = 0.1

@@ -1,4 +1,4 @@
-// What the views of campaigns share. Pure, tested by node.
+// The common part of the views of campaigns. Pure, tested by node.
 
 import { count, share } from "./format.js";
 import { CAMPAIGN_COUNTS } from "./words.js";

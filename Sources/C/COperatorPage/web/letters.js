@@ -1,4 +1,4 @@
-// What the views of dead letters share: the filter, the table, and replaying or purging after a preview.
+// The common part of the views of dead letters: the filter, the table, and replaying or purging after a preview.
 
 import { post } from "./api.js";
 import { ask, tell } from "./dialogs.js";

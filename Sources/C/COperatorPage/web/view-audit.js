@@ -1,4 +1,4 @@
-// Who did what, to how many.
+// The audit log: actions, their users, and the number of things changed.
 
 import { get } from "./api.js";
 import { tell } from "./dialogs.js";

@@ -1,4 +1,4 @@
-// What is registered, subscribed, and known of a device, an identity, a user, a push or an event.
+// Registrations, subscriptions and history of a device, an identity, a user, a push or an event.
 
 import { get } from "./api.js";
 import { chip, facts, h, renew } from "./dom.js";

@@ -1,4 +1,4 @@
-// What happens now: all workers together.
+// The present state of all workers together.
 
 import { get, post } from "./api.js";
 import { connectionSums, FILTER_MINIMUM, shownApps } from "./apps.js";

@@ -12,7 +12,7 @@ export const OUTCOMES = [
     { key: "deadLettered", label: "Dead-lettered", color: 6 },
 ];
 
-/// What is counted of the pushes of a campaign, in the order in which it is shown; some are a part of another.
+/// The counts of a campaign's pushes, in the order of the page; some are a part of another.
 export const CAMPAIGN_COUNTS = [
     { key: "matched", label: "Matched" },
     { key: "accepted", label: "Accepted", color: 1, of: "matched" },
@@ -52,7 +52,7 @@ const ACTS = {
     "test-push.send": "Send a test push", pause: "Pause", resume: "Resume", "login.refused": "Login refused",
 };
 
-/// What an action of the audit log did.
+/// An action of the audit log, in words.
 export function actWords(name) {
     return ACTS[name] ?? name;
 }
@@ -63,7 +63,7 @@ export function progressWords({ selected, done = 0, refused = 0 }) {
     return `${count(done)}${of}${refused > 0 ? `, ${count(refused)} refused` : ""}`;
 }
 
-/// What a filter of dead letters selects, in words.
+/// The selection of a filter of dead letters, in words.
 export function filterWords(filter, dateTime) {
     const parts = [
         filter.reason && `reason ${filter.reason}`, filter.app && `app ${filter.app}`,
@@ -78,7 +78,7 @@ export function filterWords(filter, dateTime) {
 /// How many of the apps with the same trouble are named.
 const APPS_NAMED_MAXIMUM = 3;
 
-/// What needs a person now, the worst first: {kind, text} of the answer of `api/now`.
+/// Findings that need a person now, the worst first: {kind, text} of the answer of `api/now`.
 export function findings(now) {
     const found = (now.problems ?? []).map((text) => ({ kind: "bad", text }));
     for (const pause of now.pauses ?? []) {
@@ -108,7 +108,7 @@ export function findings(now) {
     return [...found.filter(({ kind }) => kind === "bad"), ...found.filter(({ kind }) => kind !== "bad")];
 }
 
-/// What is wrong with apps, and with which: a push service that is away is one finding, and not one for each app.
+/// The apps with each trouble: a push service that is away is one finding, and not one for each app.
 function failingApps(apps) {
     const failing = new Map();
     for (const { name, state, reasons = [] } of apps) {
@@ -119,7 +119,7 @@ function failingApps(apps) {
     return failing;
 }
 
-/// What makes processes unready or degrades them, and which: many have the same cause. Pauses and the apps whose
+/// The processes that each failed check makes unready or degraded: many have the same cause. Pauses and the apps whose
 /// services are in trouble are told by themselves.
 function failedChecks(workers) {
     const failed = new Map();

@@ -22,7 +22,7 @@ typedef struct {
     const uint8_t *strings;
 } apus_json_document;
 
-/// What became of a parse; where the fault is, simdjson does not say.
+/// The result of a parse. simdjson does not say where the fault is.
 typedef enum {
     APUS_JSON_SUCCESS = 0,
     APUS_JSON_INVALID = 1,

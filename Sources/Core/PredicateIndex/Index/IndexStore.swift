@@ -1,4 +1,4 @@
-/// All that the index holds, in flat memory that is freed with it.
+/// The whole content of the index, in flat memory that is freed with it.
 ///
 /// A predicate lies under one key or a few: the sum of its scope's digest and of one digest for each field of a
 /// *shape*. A change is probed once for each shape in use. A residual tests the terms that the key does not settle.

@@ -132,7 +132,7 @@ struct HTTPConnectionMachine {
         return [.send(response.wireBytes(isHead: parser.head.method == "HEAD", closes: closesAfterAnswer, date: date))]
     }
 
-    /// All that was to be sent has left.
+    /// Everything to be sent has left.
     mutating func sent(nowNanoseconds now: UInt64) -> [Action] {
         guard phase == .sending else { return [] }
         hasServed = true

@@ -2,7 +2,7 @@
 public enum Fault: Hashable, Sendable {
     /// Which streams a GOAWAY says it has processed.
     public enum LastStream: Hashable, Sendable {
-        /// All that have come.
+        /// All streams that have come.
         case newest
         /// No answer.
         case none

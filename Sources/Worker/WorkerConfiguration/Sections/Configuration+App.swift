@@ -11,7 +11,7 @@ extension Configuration {
         public var bundleID: String
         /// The Cognito identity pools whose dataset changes are this app's; distinct over all apps.
         public var identityPools: [String]
-        /// What its backend wants to hear of its pushes.
+        /// The outcomes of its pushes that its backend wants.
         public var outcomes: OutcomeSelection
         /// Whether pushes of campaigns carry a receipt, with which devices report that they were opened.
         public var reportsOpens: Bool

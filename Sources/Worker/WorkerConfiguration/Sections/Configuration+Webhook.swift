@@ -9,7 +9,7 @@ extension Configuration {
     public struct Webhook: Hashable, Sendable {
         /// Where outcomes are posted to.
         public var url: String
-        /// What requests are signed with, each `whsec_` and base64.
+        /// The secrets that sign requests, each `whsec_` and base64.
         public var secrets: [Secret]
         /// How long one request may take, 1 to 60 s.
         public var timeout: TimeSpan
@@ -23,7 +23,7 @@ extension Configuration {
         public var caFile: String?
         /// How many outcomes the queue holds.
         public var queueMessagesMaximum: Int
-        /// What the queue does when it is full.
+        /// How the queue makes room when it is full.
         public var overflow: WebhookQueue.Overflow
     }
 }

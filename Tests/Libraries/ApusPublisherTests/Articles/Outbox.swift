@@ -17,7 +17,7 @@ actor OrderStore {
         try connection.run(
             "CREATE TABLE IF NOT EXISTS outbox (number INTEGER PRIMARY KEY AUTOINCREMENT, event BLOB NOT NULL)")
         (commits, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        // What an earlier run has left is published first.
+        // Events that an earlier run left are published first.
         wakeUp.yield()
     }
 

@@ -131,7 +131,7 @@ struct OutagePipelineTests {
         bench.transport.setReachable(true, routes: [0])
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         let ledger = try await bench.dispatch.pushCounts()[0]
-        // Those whose audience had not been looked up are counted as events.
+        // Events whose audience had not been looked up are counted as events.
         #expect(ledger.expired == 10 && ledger.accepted == 1 && ledger.isBalanced)
         let expired = "apus_events_total{type=\"push.requested\",outcome=\"expired\"} 20\n"
         #expect(bench.metrics.render().contains(expired))
