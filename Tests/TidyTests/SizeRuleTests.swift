@@ -9,10 +9,6 @@ struct SizeRuleTests {
     private static let smallFileLines = 25
     private static let filesPerSmallFile = 20
     private static let medianLinesMinimum = 60
-    /// Rings that have more of them for now: to be lowered with each that goes, never raised.
-    private static let smallFilesRemaining = [
-        "Sources/Adapters": 13, "Sources/Core": 17, "Sources/Simulators": 7, "Sources/Worker": 17,
-    ]
 
     @Test("No line is longer than 120 columns")
     func linesAreShort() {
@@ -48,8 +44,8 @@ struct SizeRuleTests {
         }
         for (ring, files) in rings {
             let small = files.filter { $0.lineCount < Self.smallFileLines }.map(\.path)
-            let smallMaximum = max(Self.smallFilesRemaining[ring] ?? 0, files.count / Self.filesPerSmallFile)
-            #expect(small.count <= smallMaximum, "\(ring) has \(small.count) small files: \(small)")
+            #expect(
+                small.count <= files.count / Self.filesPerSmallFile, "\(ring) has \(small.count) small files: \(small)")
             let median = files.map(\.lineCount).sorted()[files.count / 2]
             #expect(median >= Self.medianLinesMinimum, "\(ring): half of the files have less than \(median) lines")
         }

@@ -1,3 +1,5 @@
+import Glibc
+public import StructuredLogging
 import TOML
 
 /// Reads the configuration from the file, the environment and the command line.
@@ -123,5 +125,67 @@ public struct ConfigurationLoader: Sendable {
         }
         return problems.enumerated().sorted { (line($0.element), $0.offset) < (line($1.element), $1.offset) }
             .map(\.element)
+    }
+}
+
+/// The files that systemd hands to a service: `LoadCredential=`, or a mounted folder that looks the same.
+///
+/// A file `APUS_RABBITMQ_URL` in the folder `$CREDENTIALS_DIRECTORY` is what the variable `APUS_RABBITMQ_URL_FILE`
+/// names, and `APUS_APP_0_APNS_KEY` that of `APUS_APP_0_APNS_KEY_FILE`. So a unit loads a whole folder of them, and an
+/// operator only adds files.
+enum ServiceCredentials {
+    /// Returns an environment together with the variables that name the credentials; a variable that is set wins.
+    static func added(to environment: [String: String]) -> [String: String] {
+        guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return environment }
+        var result = environment
+        for name in names(in: folder) where name.hasPrefix("APUS_") && environment[name] == nil {
+            let variable = name + "_FILE"
+            if environment[variable] == nil { result[variable] = folder + "/" + name }
+        }
+        return result
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names
+    }
+}
+
+/// A configuration that can be used, and what there is to say about it.
+public struct LoadedConfiguration: Sendable {
+    /// The configuration.
+    public let configuration: Configuration
+    /// Warnings: problems that do not invalidate the configuration.
+    public let warnings: [ConfigurationProblem]
+    /// The file that was read; nil if there was none.
+    public let path: String?
+    /// Every key with the value that is in force, passwords redacted.
+    public let effective: [EffectiveValue]
+
+    /// Logs each warning, at the start and at a reload of a process.
+    public func logWarnings(_ logger: Logger) {
+        for warning in warnings { logger.log(.warning, "config.warning", [.field("reason", "\(warning)")]) }
+    }
+
+    /// The effective configuration as lines of `KEY = VALUE  # ORIGIN`.
+    public var effectiveText: String {
+        effective.map { "\($0.key) = \($0.literal)  # \($0.origin)\n" }.joined()
+    }
+
+    /// The effective configuration as one JSON array of `{"key":…,"value":…,"origin":…}`.
+    public var effectiveJSON: String {
+        let items = effective.map { value in
+            #"{"key":\#(value.key.quoted),"value":\#(value.literal),"#
+                + #""origin":\#("\(value.origin)".quoted)}"#
+        }
+        return "[" + items.joined(separator: ",") + "]"
     }
 }

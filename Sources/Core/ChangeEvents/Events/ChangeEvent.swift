@@ -77,7 +77,7 @@ public struct RequestedPush: Hashable, Sendable {
     /// How it is sent.
     public var options: PushOptions
     /// The differences at some push services.
-    public var variants: [PushVariant]
+    var variants: [PushVariant]
     /// The campaign that its pushes are counted for; nil for none.
     public var campaign: String?
     /// The entries of its target that are wrong; nil for nearly all events.
@@ -107,16 +107,33 @@ public struct RequestedPush: Hashable, Sendable {
 /// all.
 public struct PushVariant: Hashable, Sendable {
     /// The push services.
-    public var services: Set<PushService>
+    var services: Set<PushService>
     /// The content.
-    public var notification: Notification
+    var notification: Notification
     /// How it is sent.
-    public var options: PushOptions
+    var options: PushOptions
+}
 
-    /// Creates a variant.
-    public init(services: Set<PushService>, notification: Notification, options: PushOptions) {
-        self.services = services
-        self.notification = notification
-        self.options = options
+/// How an event is addressed when it is published.
+extension ChangeEvent {
+    /// The length of a routing key, in bytes (AMQP 0-9-1, 4.2.5.3 "Strings").
+    private static let routingKeyBytesMaximum = 255
+
+    /// The type and the subject of the event, at most 255 bytes.
+    ///
+    /// Operators may bind other queues by it. Work queues share the events by it, with all events of a dataset in one
+    /// queue.
+    public var routingKey: String {
+        var key = "\(type.rawValue).\(subject)"
+        while key.utf8.count > Self.routingKeyBytesMaximum { key.removeLast() }
+        return key
+    }
+
+    private var subject: String {
+        switch kind {
+        case .dataset(let change): "\(change.key.identityID).\(change.key.datasetName)"
+        case .record(let change): change.recordName
+        case .push: identifier
+        }
     }
 }

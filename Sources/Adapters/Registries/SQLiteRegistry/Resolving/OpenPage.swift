@@ -1,5 +1,6 @@
 import ChangeEvents
 import Essentials
+import Notifications
 import RegistryCore
 import RegistrySQL
 
@@ -200,4 +201,20 @@ struct RequestKinds {
         case .tokens: tokens.append(index)
         }
     }
+}
+
+/// The numbers of a stored device, its app, pool and identity.
+struct StoredDevice: Equatable {
+    /// The row of the device.
+    var row: Int64
+    /// Its app.
+    var app: Int64
+    /// Its pool, if it has an identity.
+    var pool: Int64?
+    /// Its identity.
+    var identity: Int64?
+    /// The name of its user, if it has one.
+    @ByBytes var userID: String?
+    /// Whether its address had a rest when it was read.
+    var hasAddressRest: Bool
 }
