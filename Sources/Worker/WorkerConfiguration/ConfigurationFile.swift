@@ -4,7 +4,7 @@ import Glibc
 /// Reads files that people write: keys, certificates, configurations.
 public enum ConfigurationFile {
     /// Why a file cannot be read.
-    public struct Failure: Error {
+    public struct Failure: Error, CustomStringConvertible {
         /// The problem, without the path.
         public let message: String
         /// The remedy.
@@ -13,6 +13,9 @@ public enum ConfigurationFile {
         var isMissingFile = false
         /// Whether the file may be readable in a moment, without a change to it.
         public var isTransient = false
+
+        /// The problem and the remedy, without the path.
+        public var description: String { "\(message); \(remedy)" }
     }
 
     /// The longest file that is read, in bytes.

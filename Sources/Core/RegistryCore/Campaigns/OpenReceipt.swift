@@ -20,7 +20,7 @@ public struct OpenReceipt: Hashable, Sendable {
     /// How long a receipt is good for at most, in hours; no longer than reports are kept.
     public static let hoursMaximum: Int64 = 90 * 24
     /// The longest text, in bytes.
-    public static let textBytesMaximum = 600
+    static let textBytesMaximum = 600
     /// How many bytes name the event.
     public static let eventBytes = 16
 
@@ -33,7 +33,7 @@ public struct OpenReceipt: Hashable, Sendable {
     /// The event that asked for it, `eventBytes` bytes.
     public var event: [UInt8]
     /// The hour in which the receipt was issued, in whole hours since 1970.
-    public var hour: Int64
+    var hour: Int64
 
     /// Describes a push.
     public init(campaign: CampaignKey, event: EventDigest, hour: Int64) {
@@ -54,28 +54,27 @@ public struct OpenReceipt: Hashable, Sendable {
         return Base64URL.encode(bytes + mac.code(of: bytes))
     }
 
-    /// Reads a text and checks its proof.
+    /// Reads a text and checks its proof; nil for a text that no server writes, and without the right proof.
     ///
     /// - Parameters:
     ///   - text: any text.
     ///   - mac: the servers' own secret.
-    /// - Throws: `OpenReceiptError`: `.malformed` for a text that no server writes, `.forged` without the right proof.
-    public init(text: String, mac: ReceiptAuthentication) throws(OpenReceiptError) {
+    public init?(text: String, mac: ReceiptAuthentication) {
         guard text.utf8.count <= Self.textBytesMaximum, let all = Base64URL.decode(text),
             all.count > Self.headBytes + ReceiptAuthentication.codeBytes, all[0] == Self.version
-        else { throw .malformed }
+        else { return nil }
         let bytes = Array(all.dropLast(ReceiptAuthentication.codeBytes))
         // Before anything of it is believed.
-        guard mac.isRight(Array(all.suffix(ReceiptAuthentication.codeBytes)), for: bytes) else { throw .forged }
+        guard mac.isRight(Array(all.suffix(ReceiptAuthentication.codeBytes)), for: bytes) else { return nil }
         let names = bytes[Self.headBytes...]
         let appBytes = Int(bytes[Self.headBytes - 1])
         guard let app = String(validating: names.prefix(appBytes), as: UTF8.self),
             let name = String(validating: names.dropFirst(appBytes), as: UTF8.self)
-        else { throw .malformed }
+        else { return nil }
         campaign = CampaignKey(app: app, name: name)
         event = Array(bytes[(1 + Self.hourBytes)..<(1 + Self.hourBytes + Self.eventBytes)])
         hour = bytes[1...Self.hourBytes].reduce(0) { $0 << 8 | Int64($1) }
-        guard campaign.isValid else { throw .malformed }
+        guard campaign.isValid else { return nil }
     }
 
     /// Whether a report with it is too late.
@@ -87,14 +86,6 @@ public struct OpenReceipt: Hashable, Sendable {
     public func isExpired(nowMilliseconds: Int64, keptHours hours: Int64 = hoursMaximum) -> Bool {
         hour < CampaignRules.hour(ofMilliseconds: nowMilliseconds) - min(max(hours, 0), Self.hoursMaximum)
     }
-}
-
-/// Why a text is no receipt.
-public enum OpenReceiptError: Error {
-    /// No server writes such a text.
-    case malformed
-    /// The proof is not that of the registry's servers.
-    case forged
 }
 
 /// The secret by which the servers of one registry recognise their own receipts.

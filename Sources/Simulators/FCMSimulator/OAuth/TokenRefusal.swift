@@ -5,7 +5,7 @@ import PushServiceSimulator
 /// Sources: Google, "Using OAuth 2.0 for server to server applications" and the issues MihaelIsaev/FCM 19,
 /// google-cloud-python 10004 and gsheets 96 for the texts of `invalid_grant`; google-auth-library-python for
 /// `internal_failure`. The other texts are from memory of such answers.
-public enum TokenRefusal: String, CaseIterable, Error, Sendable {
+enum TokenRefusal: String, CaseIterable, Error {
     /// The clocks differ, or the assertion lives for more than an hour.
     case badTime = "invalid_jwt_time"
     /// The key was revoked, or is another's.

@@ -1,7 +1,7 @@
 /// Why a push service refuses a push: each reason with its name in scripts, faults and records.
 ///
 /// A profile decides which status, headers and body a reason has; `ServiceAnswers` knows them.
-public enum WebPushRefusal: String, CaseIterable, Error, Sendable {
+enum WebPushRefusal: String, CaseIterable, Error {
     // The request.
 
     /// It is no POST.

@@ -37,7 +37,7 @@ struct ReceiptRenderingTests {
     @Test("A shown push of a campaign has one, which names the campaign, the app and the event")
     func shown() throws {
         let text = try #require(try receipt(in: payload(campaign: "sale", notification: Self.shown)))
-        let receipt = try OpenReceipt(text: text, mac: receipts)
+        let receipt = try #require(OpenReceipt(text: text, mac: receipts))
         #expect(receipt.campaign == CampaignKey(app: "chat", name: "sale"))
         #expect(receipt.event == EventDigest(source: "/shop", identifier: "1").bytes)
     }

@@ -37,7 +37,7 @@ struct OpenReceiptTests {
             var receipt = receipt()
             receipt.campaign = campaign
             let text = try #require(receipt.text(mac: mac))
-            #expect(try OpenReceipt(text: text, mac: mac) == receipt)
+            #expect(OpenReceipt(text: text, mac: mac) == receipt)
             #expect(text.utf8.count <= OpenReceipt.textBytesMaximum)
         }
     }
@@ -60,31 +60,25 @@ struct OpenReceiptTests {
             for bit in 0..<8 {
                 var changed = bytes
                 changed[index] ^= 1 << bit
-                #expect(throws: OpenReceiptError.self) {
-                    _ = try OpenReceipt(text: Base64URL.encode(changed), mac: mac)
-                }
+                #expect(OpenReceipt(text: Base64URL.encode(changed), mac: mac) == nil)
             }
-            #expect(throws: OpenReceiptError.self) {
-                _ = try OpenReceipt(text: Base64URL.encode(Array(bytes.prefix(index))), mac: mac)
-            }
+            #expect(OpenReceipt(text: Base64URL.encode(Array(bytes.prefix(index))), mac: mac) == nil)
         }
         for changed in ["", "A", text + "A", text + "=", " " + text, String(text.dropLast()), text.uppercased()] {
-            #expect(throws: OpenReceiptError.self) { _ = try OpenReceipt(text: changed, mac: mac) }
+            #expect(OpenReceipt(text: changed, mac: mac) == nil)
         }
     }
 
-    @Test("Whatever the bytes are, they are refused without harm, also with a right proof")
-    func random() throws {
+    @Test("Random bytes are refused without harm, also with a right proof")
+    func random() {
         var generator = SeededGenerator(seed: .random(in: 0 ... .max))
         for _ in 0..<5_000 {
             let count = Int.random(in: 0...480, using: &generator)
             var bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
             if !bytes.isEmpty, Bool.random(using: &generator) { bytes[0] = 1 }
-            #expect(throws: OpenReceiptError.self) {
-                _ = try OpenReceipt(text: Base64URL.encode(bytes), mac: mac)
-            }
+            #expect(OpenReceipt(text: Base64URL.encode(bytes), mac: mac) == nil)
             // Nobody but a server can send such bytes: what is read then follows the rules, or is refused.
-            let proven = try? OpenReceipt(text: Base64URL.encode(bytes + mac.code(of: bytes)), mac: mac)
+            let proven = OpenReceipt(text: Base64URL.encode(bytes + mac.code(of: bytes)), mac: mac)
             #expect(proven?.campaign.isValid ?? true)
             #expect(proven?.event.count ?? 16 == 16)
         }
@@ -99,7 +93,7 @@ struct OpenReceiptTests {
             MessageAuthentication.code(of: message, key: message == Array("apus opens 1".utf8) ? key : plainKey.bytes)
         }
         for mac in [other, plain] {
-            #expect(throws: OpenReceiptError.forged) { _ = try OpenReceipt(text: text, mac: mac) }
+            #expect(OpenReceipt(text: text, mac: mac) == nil)
         }
     }
 
@@ -122,7 +116,7 @@ struct OpenReceiptTests {
         for hour in [Int64.min, -1, Int64(UInt32.max) + 1, .max] {
             let text = try #require(receipt(hour: hour).text(mac: mac))
             let hours: [Int64] = [0, Int64(UInt32.max)]
-            #expect(hours.contains(try OpenReceipt(text: text, mac: mac).hour))
+            #expect(hours.contains(try #require(OpenReceipt(text: text, mac: mac)).hour))
         }
         #expect(!receipt(hour: .max).isExpired(nowMilliseconds: .max))
     }

@@ -77,4 +77,13 @@ struct PageConfigurationTests {
         let problems = try fixture.problems(text("users_file = \"users\""))
         #expect(problems.count == 1 && problems.first?.contains("line 1 is no user") == true, "\(problems)")
     }
+
+    /// The page's log has it as text (`page.users.unreadable`).
+    @Test("A file that cannot be read is told in words, with the remedy")
+    func unreadable() throws {
+        let failure = try #require(throws: ConfigurationFile.Failure.self) {
+            _ = try ConfigurationFile.read("/nonexistent/users")
+        }
+        #expect("\(failure)" == "there is no such file; check the path")
+    }
 }

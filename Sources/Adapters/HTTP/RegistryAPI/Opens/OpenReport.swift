@@ -48,7 +48,7 @@ struct OpenReport: Sendable {
             throw NativeProblem(.invalid, "\"receipts\" has to have 1 to \(OpensAPI.receiptsMaximum) entries.")
         }
         receipts = texts.map { text in
-            guard let receipt = try? OpenReceipt(text: text, mac: authentication) else { return (nil, .invalid) }
+            guard let receipt = OpenReceipt(text: text, mac: authentication) else { return (nil, .invalid) }
             return receipt.isExpired(nowMilliseconds: nowMilliseconds, keptHours: keptHours)
                 ? (nil, .expired) : (receipt, .unknownDevice)
         }

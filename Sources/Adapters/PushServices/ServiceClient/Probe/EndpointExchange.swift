@@ -4,11 +4,19 @@ internal import EventLoop
 /// Sends single requests, each over a connection of its own: for rare ones, such as the management of channels.
 public enum EndpointExchange {
     /// How a request ended that had no answer.
-    public enum Failure: Error, Sendable {
+    public enum Failure: Error, Sendable, CustomStringConvertible {
         /// It was certainly not sent.
         case notSent(ServiceError)
         /// The request was sent, and its outcome is unknown.
         case ambiguous(String)
+
+        /// The problem.
+        public var description: String {
+            switch self {
+            case .notSent(let error): error.description
+            case .ambiguous(let reason): "the request was sent, and its outcome is unknown: \(reason)"
+            }
+        }
     }
 
     /// Sends a request to the endpoint of a route, with the route's authorization.
