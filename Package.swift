@@ -291,7 +291,7 @@ let package = Package(
         // The common part of the simulators of push services: connections, faults, scripts, records.
         swiftTarget(
             "PushServiceSimulator", in: "Simulators",
-            ["EventLoop", "Crypto", "HTTP2", "HTTPServer", "JSON", "Essentials", "Notifications"]),
+            ["EventLoop", "Crypto", "HTTP2", "HTTPServer", "JSON", "Essentials"]),
         swiftTarget(
             "APNsSimulator", in: "Simulators",
             ["PushServiceSimulator", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),

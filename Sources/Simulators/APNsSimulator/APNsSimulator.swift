@@ -1,4 +1,3 @@
-import Crypto
 public import PushServiceSimulator
 
 /// A server that treats its clients as APNs does, on this machine: HTTP/2 over TLS, Apple's rules, Apple's answers.

@@ -1,4 +1,3 @@
-import Crypto
 import HTTPServer
 import JSON
 public import PushServiceSimulator

@@ -1,4 +1,3 @@
-import Dispatcher
 import Essentials
 import WorkerConfiguration
 

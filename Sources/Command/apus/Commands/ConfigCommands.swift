@@ -1,4 +1,3 @@
-import Dispatcher
 import WorkerConfiguration
 
 /// The group `apus config`: its help lists the keys of the configuration.

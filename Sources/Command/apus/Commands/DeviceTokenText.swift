@@ -1,4 +1,3 @@
-import ChangeEvents
 import Essentials
 import Notifications
 import RegistryAPI

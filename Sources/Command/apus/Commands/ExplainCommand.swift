@@ -2,7 +2,6 @@ import Backoffice
 import ChangeEvents
 import Dispatcher
 import Essentials
-import Notifications
 import RegistryCore
 
 /// `apus explain`.

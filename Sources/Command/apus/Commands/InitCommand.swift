@@ -1,4 +1,3 @@
-import Dispatcher
 import Glibc
 import WorkerConfiguration
 

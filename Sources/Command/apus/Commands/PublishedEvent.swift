@@ -1,4 +1,3 @@
-import EventLoop
 import JSON
 
 /// Writes the CloudEvent that the options of `apus publish` describe.

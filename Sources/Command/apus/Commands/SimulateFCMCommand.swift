@@ -1,4 +1,3 @@
-import Crypto
 import FCMSimulator
 import FCMTransport
 import PushServiceSimulator

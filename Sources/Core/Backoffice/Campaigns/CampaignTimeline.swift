@@ -13,10 +13,10 @@ public struct CampaignTimeline: Sendable {
         case day
 
         /// The length, in hours.
-        public var hours: Int64 { self == .hour ? 1 : 24 }
+        var hours: Int64 { self == .hour ? 1 : 24 }
 
         /// The first hour of the step that an hour is in, in whole hours since 1970.
-        public func start(of hour: Int64) -> Int64 {
+        func start(of hour: Int64) -> Int64 {
             let remainder = hour % hours
             let (start, hasOverflowed) = hour.subtractingReportingOverflow(
                 remainder < 0 ? remainder + hours : remainder)

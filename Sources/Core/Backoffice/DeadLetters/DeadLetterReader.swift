@@ -1,7 +1,6 @@
 import ChangeEvents
 import Essentials
 public import Messages
-import Notifications
 public import RegistryCore
 
 /// Makes a dead letter of a message from their queue: its identity, and its summary.

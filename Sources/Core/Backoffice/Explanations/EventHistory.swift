@@ -33,7 +33,7 @@ public struct EventHistory {
     /// The most entries that are kept.
     public static let entriesMaximum = 10_000
     /// The most pushes whose newest outcomes are kept.
-    public static let pushesMaximum = 1_000_000
+    static let pushesMaximum = 1_000_000
 
     /// The name of a push within the event.
     private struct PushKey: Hashable {

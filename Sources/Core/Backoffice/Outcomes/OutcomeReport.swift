@@ -11,11 +11,11 @@ public struct OutcomeReport: Hashable, Sendable {
         /// The device.
         public var deviceID: String
         /// The push service and environment.
-        public var platform: Platform
+        var platform: Platform
         /// The subscription to records that it is for; nil if it is for none.
         public var subscriptionID: String?
         /// The push's `apns-id`, or what stands for it; nil if it was never sent.
-        public var pushID: String?
+        var pushID: String?
         /// Why it ended so; empty if it was accepted.
         public var reason: String
         /// When it ended.
@@ -29,7 +29,7 @@ public struct OutcomeReport: Hashable, Sendable {
     }
 
     /// The identifier of the message: the same for a repetition of it.
-    public var identifier: String
+    var identifier: String
     /// The outcome of the pushes.
     public var kind: OutcomeKind
     /// The app.
@@ -43,11 +43,11 @@ public struct OutcomeReport: Hashable, Sendable {
     /// The campaign that the event names; nil if it names none.
     public var eventCampaign: String?
     /// The dataset that the event is about; nil if it is about none.
-    public var datasetName: String?
+    var datasetName: String?
     /// When the event was published.
-    public var published: WallTime
+    var published: WallTime
     /// Which attempt of the event it was, from 1.
-    public var attempt: Int
+    var attempt: Int
     /// Why the event ended as a whole; empty if it expired, or if there are pushes.
     public var reason: String
     /// The pushes; none if the event ended before its devices were known.

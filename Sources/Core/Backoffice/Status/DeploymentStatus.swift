@@ -120,7 +120,7 @@ public struct LagHistogram: Hashable, Sendable {
     }
 
     /// Adds another histogram.
-    public mutating func add(_ other: LagHistogram) {
+    mutating func add(_ other: LagHistogram) {
         counts.merge(other.counts) { $0.addingBounded($1) }
     }
 

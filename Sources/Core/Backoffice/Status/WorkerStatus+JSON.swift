@@ -52,7 +52,7 @@ extension WorkerStatus {
     }
 
     /// Reads a status; nil if the bytes are none, because somebody has edited them.
-    public init?(json: [UInt8]) {
+    init?(json: [UInt8]) {
         let parser = JSONParser(bytesMaximum: WorkerReportRules.contentBytesMaximum, roundsNumbers: true)
         guard let root = try? parser.parse(json), root.object != nil, let host = root["host"]?.string else {
             return nil

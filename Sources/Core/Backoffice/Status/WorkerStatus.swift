@@ -1,5 +1,4 @@
 public import DispatchCore
-import Essentials
 
 /// How a process is doing, as it says in its report: readiness, totals since its start, and the last minutes.
 public struct WorkerStatus: Hashable, Sendable {
@@ -50,18 +49,11 @@ public struct WorkerStatus: Hashable, Sendable {
     /// The pushes that ended within one interval.
     public struct Sample: Hashable, Sendable {
         /// When it ended: a multiple of `WorkerReportRules.intervalMilliseconds`, in milliseconds since 1970.
-        public var endMilliseconds: Int64
+        var endMilliseconds: Int64
         /// The pushes of all apps.
-        public var counts: PushCounts
+        var counts: PushCounts
         /// How many pushes fell into each bucket of the lag (`lagBoundsSeconds`), and above the last.
         public var lagCounts: [Int]
-
-        /// Creates a sample.
-        public init(endMilliseconds: Int64, counts: PushCounts, lagCounts: [Int]) {
-            self.endMilliseconds = endMilliseconds
-            self.counts = counts
-            self.lagCounts = lagCounts
-        }
     }
 
     /// How many samples count as recent.
@@ -121,7 +113,7 @@ extension PushCounts {
     }
 
     /// The counts less earlier ones; a counter that has fallen was reset, so its whole value counts.
-    public func since(_ earlier: PushCounts) -> PushCounts {
+    func since(_ earlier: PushCounts) -> PushCounts {
         var difference = self
         for (_, count) in Self.names where self[keyPath: count] >= earlier[keyPath: count] {
             difference[keyPath: count] = self[keyPath: count] - earlier[keyPath: count]

@@ -20,7 +20,7 @@ public struct WebhookJob: Sendable {
     /// How many attempts have failed.
     public let failedAttempts: Int
     /// When the outcome was published; its retries end some time after that.
-    public let since: WallTime
+    let since: WallTime
     /// When this process got it.
     let received: MonotonicTime
 

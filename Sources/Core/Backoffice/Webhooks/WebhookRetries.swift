@@ -1,4 +1,4 @@
-public import Essentials
+import Essentials
 
 /// Decides when an outcome is posted again, and when no more.
 ///
@@ -11,7 +11,7 @@ public struct WebhookRetries: Hashable, Sendable {
     public static let standardRetentionMilliseconds: Int64 = 3 * 24 * 3_600_000
 
     /// How long after its publication an outcome is given up, in milliseconds.
-    public let retentionMilliseconds: Int64
+    let retentionMilliseconds: Int64
 
     /// Creates a policy.
     public init(retentionMilliseconds: Int64 = Self.standardRetentionMilliseconds) {
@@ -26,7 +26,7 @@ public struct WebhookRetries: Hashable, Sendable {
     ///   - since: when the outcome was published.
     ///   - now: the time.
     /// - Returns: one of the delays; nil if the outcome is given up.
-    public func delayMilliseconds(
+    func delayMilliseconds(
         afterFailedAttempts failedAttempts: Int, askedSeconds: Int?, since: WallTime, at now: WallTime
     ) -> Int64? {
         guard now - since < retentionMilliseconds else { return nil }

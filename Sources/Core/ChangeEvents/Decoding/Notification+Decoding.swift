@@ -1,4 +1,3 @@
-import Essentials
 internal import JSON
 import Notifications
 

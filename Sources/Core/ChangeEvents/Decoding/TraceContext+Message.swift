@@ -1,8 +1,7 @@
 import Essentials
 internal import JSON
-public import Messages
-import Notifications
-public import Tracing
+import Messages
+import Tracing
 
 /// Where an event says which trace it belongs to.
 ///
@@ -17,7 +16,7 @@ extension TraceContext {
     /// Reads the headers of a message that are no attributes of CloudEvents; nil for all messages without a trace.
     ///
     /// - Parameter headers: the headers, whose names are in lower case.
-    public init?(headers: [MessageHeader]) {
+    init?(headers: [MessageHeader]) {
         var parent: HeaderValue?
         var state: HeaderValue?
         for header in headers {

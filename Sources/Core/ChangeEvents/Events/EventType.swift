@@ -1,8 +1,3 @@
-import Essentials
-internal import JSON
-import Notifications
-import Tracing
-
 /// The types of events that Apus knows, by the last two labels of their names.
 ///
 /// The two labels have 15 bytes at most with their period; `init(utf8:)` finds no longer ones.

@@ -1,7 +1,6 @@
 import Essentials
 internal import JSON
 public import Messages
-import Notifications
 
 extension HeaderValue {
     /// The value in JSON, for people and programs that look at a message; bytes that are no text are in hexadecimal

@@ -1,6 +1,4 @@
-import Essentials
 public import Messages
-import Notifications
 
 /// The names of the headers that Apus adds to a message when it requeues it: in a retry queue, in the fan-out queue or
 /// among the dead letters.
@@ -65,7 +63,7 @@ public enum RetryHeader {
     /// The headers of former attempts, which a replay removes.
     ///
     /// A replay keeps the headers that name the devices still to be served.
-    public static let ofAttempts: Set<String> = [
+    static let ofAttempts: Set<String> = [
         attempt, firstSeenMilliseconds, publishedMilliseconds, heldMilliseconds, reason, detail, expiresAtMilliseconds,
         deadLetteredMilliseconds, app, hops, unreadableHeaders,
     ]

@@ -6,9 +6,9 @@ public import Notifications
 /// where copies for retries have the name of a device, so a replay of the dead letter concerns these entries alone.
 public struct RefusedTargets: Hashable, Sendable {
     /// The member that lists the target, for example `deviceTokens`.
-    public let member: String
+    let member: String
     /// The places of the entries in the list, ascending, at least one.
-    public private(set) var places: [Int]
+    private(set) var places: [Int]
     /// The problem of the first wrong entry of the event.
     public let first: EventRejection
     private let firstPlace: Int

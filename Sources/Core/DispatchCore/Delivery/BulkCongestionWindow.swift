@@ -21,7 +21,7 @@ public struct BulkCongestionWindow: Hashable, Sendable {
     /// The part of the way's own time that counts as a queue, if that is more.
     private static let toleranceDivisor: UInt64 = 8
     /// The rate that the smallest window has on an idle way.
-    public static let leastPerSecond: UInt64 = 2_500
+    static let leastPerSecond: UInt64 = 2_500
     /// The smallest window on a way that takes next to no time.
     public static let leastPushes = 2
 
@@ -108,7 +108,7 @@ public struct BulkCongestionWindow: Hashable, Sendable {
 /// Source: the idea of pacing in TCP (RFC 9438, appendix; Linux, `tcp_update_pacing_rate`).
 public struct BulkPacer: Hashable, Sendable {
     /// The largest saved allowance, in milliseconds of the rate: a timer may be late by that much.
-    public static let savedMillisecondsMaximum = 2.0
+    static let savedMillisecondsMaximum = 2.0
 
     private var saved = 0.0
     private var latest: MonotonicTime?

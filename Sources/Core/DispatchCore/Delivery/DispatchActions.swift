@@ -1,5 +1,5 @@
 public import ChangeEvents
-public import Essentials
+import Essentials
 public import Messages
 public import Notifications
 public import RegistryCore
@@ -28,13 +28,6 @@ public struct DispatchActions: Sendable {
         public let message: Message
         /// Why the broker takes no copy.
         public let detail: String
-
-        /// Creates a rejection.
-        public init(tags: [DeliveryTag], message: Message, detail: String) {
-            self.tags = tags
-            self.message = message
-            self.detail = detail
-        }
     }
 
     /// How late pushes are: from the publication of their event until the push service accepted them.
@@ -50,7 +43,7 @@ public struct DispatchActions: Sendable {
         public let apnsID: APNsIdentifier?
 
         /// Creates one.
-        public init(milliseconds: Int64, count: Int = 1, apnsID: APNsIdentifier? = nil) {
+        init(milliseconds: Int64, count: Int = 1, apnsID: APNsIdentifier? = nil) {
             self.milliseconds = milliseconds
             self.count = count
             self.apnsID = apnsID
@@ -58,17 +51,17 @@ public struct DispatchActions: Sendable {
     }
 
     /// A copy of a recorded event that was published, or was not.
-    public struct CopyReport: Sendable {
+    struct CopyReport: Sendable {
         /// The delivery of the event.
-        public let tag: DeliveryTag
+        let tag: DeliveryTag
         /// Where it was published to.
-        public let queue: String
+        let queue: String
         /// Why, as a word.
-        public let reason: String
+        let reason: String
         /// How the publish ended.
-        public let outcome: PublishOutcome
+        let outcome: PublishOutcome
         /// When it was handed to the publisher.
-        public let begun: MonotonicTime
+        let begun: MonotonicTime
     }
 
     /// Pushes to send.
@@ -90,7 +83,7 @@ public struct DispatchActions: Sendable {
     /// The plans with a chunk that the broker has confirmed, once for each chunk.
     public var chunksConfirmed: [UInt64] = []
     /// The datasets of jobs that have ended.
-    public var datasetsSettled: [DatasetKey] = []
+    var datasetsSettled: [DatasetKey] = []
     /// The devices that have been sent a sync count, each with the count.
     public var told: [(deviceID: String, announcement: DatasetAnnouncement)] = []
     /// Tokens to prune.
@@ -98,9 +91,9 @@ public struct DispatchActions: Sendable {
     /// How late pushes are that were accepted, have to be retried, or have expired.
     public var lags: [Lag] = []
     /// The attempts of pushes of recorded events that have ended, each with the delivery.
-    public var attempts: [(tag: DeliveryTag, attempt: PushAttempt)] = []
+    var attempts: [(tag: DeliveryTag, attempt: PushAttempt)] = []
     /// The copies of recorded events that were published.
-    public var copies: [CopyReport] = []
+    var copies: [CopyReport] = []
     /// How many messages with outcomes the broker has confirmed.
     public var outcomesPublished = 0
     /// How many messages with outcomes were dropped, because the broker did not take them.
@@ -112,7 +105,7 @@ public struct DispatchActions: Sendable {
     public init() {}
 
     /// Whether there is nothing to do.
-    public var isEmpty: Bool {
+    var isEmpty: Bool {
         sends.isEmpty && publishes.isEmpty && publishesToRepeat.isEmpty && settles.isEmpty
             && rejections.isEmpty && chunksRejected.isEmpty && plansRejected.isEmpty
             && chunkPagesEnded.isEmpty && chunksConfirmed.isEmpty && datasetsSettled.isEmpty && told.isEmpty

@@ -13,7 +13,7 @@ extension DispatchStateMachine {
     ///   - actions: receives the actions.
     ///   - ended: called with each result, the app of its push by its place in the configuration, and the trace of its
     ///     event if it is recorded.
-    public mutating func pushesEnded(
+    mutating func pushesEnded(
         _ results: [AttemptResult], at now: Moment, into actions: inout DispatchActions,
         each ended: (AttemptResult, Int, APNsIdentifier, EventTrace?) -> Void
     ) {

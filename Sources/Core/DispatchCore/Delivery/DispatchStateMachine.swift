@@ -273,7 +273,7 @@ public struct DispatchStateMachine: Sendable {
     public var pushesInFlight: Int { pushes.count }
 
     /// Whether so many bulk pushes of an app wait to be sent that no page of it is to be looked up.
-    public func hasBulkBacklog(app: Int) -> Bool {
+    func hasBulkBacklog(app: Int) -> Bool {
         let queue = sendQueues[Self.sendQueueIndex(of: .bulk)]
         return queue.devicesWaitingByFlow[isShared ? app : 0] > limits.bulkDevicesWaitingMaximum
     }
@@ -419,7 +419,7 @@ public struct DispatchStateMachine: Sendable {
     }
 
     /// Pushes of an app were left out because a newer event says the same.
-    public mutating func pushesCoalesced(_ count: Int, app: Int?) {
+    mutating func pushesCoalesced(_ count: Int, app: Int?) {
         let index = app ?? pushCounts.count - 1
         pushCounts[index].matched += count
         pushCounts[index].coalesced += count

@@ -54,7 +54,7 @@ public struct FanOutPlanner: Sendable {
     }
 
     /// The most chunks of one batch.
-    public static let batchMaximum = 16
+    static let batchMaximum = 16
 
     private let planner: Int64
     private var phase = Phase.asking
@@ -106,7 +106,7 @@ public struct FanOutPlanner: Sendable {
     }
 
     /// The registry does not know the fan-out any more.
-    public mutating func fanOutLost() { phase = .asking }
+    mutating func fanOutLost() { phase = .asking }
 
     /// Some time has passed, in which another planner may have ended.
     public mutating func asked() {

@@ -8,13 +8,13 @@ extension FanOutPlanning {
         /// The event, as the registry names its fan-out.
         public var event: FanOutEvent
         /// The message of the event, which each chunk's message copies.
-        public var message: Message
+        var message: Message
         /// The history that each chunk's message bears.
-        public var retryState: RetryState
+        var retryState: RetryState
         /// The audience.
         public var audience: FanOutAudience
         /// The device to leave out.
-        public var excludedDeviceID: String?
+        var excludedDeviceID: String?
 
         /// Describes an event.
         public init(
@@ -46,7 +46,7 @@ extension FanOutPlanning {
         /// The message of the event.
         public let message: Message
         /// The history of the event.
-        public let retryState: RetryState
+        let retryState: RetryState
     }
 
     /// An event that planning has taken over.
@@ -91,9 +91,6 @@ extension FanOutPlanning {
         public var chunksPlanned = 0
         /// Requests that the registry did not answer.
         public var registryFailures = 0
-
-        /// Counts nothing.
-        public init() {}
     }
 
     /// The actions after the events of a tick have been fed to a `FanOutPlanning`.
@@ -127,7 +124,7 @@ extension FanOutPlanning {
         }
 
         /// Empties all lists and counts, and keeps their room.
-        public mutating func removeAll() {
+        mutating func removeAll() {
             questions.removeAll(keepingCapacity: true)
             publishes.removeAll(keepingCapacity: true)
             settles.removeAll(keepingCapacity: true)

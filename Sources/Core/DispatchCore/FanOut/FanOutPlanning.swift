@@ -20,7 +20,7 @@ public import RegistryCore
 /// Methods are named after events; the resulting actions are appended to `Actions`. Time is an argument.
 public struct FanOutPlanning: Sendable {
     /// How long no fan-out is begun after the registry could only be read, in milliseconds.
-    public static let unavailableMilliseconds: UInt64 = 60_000
+    static let unavailableMilliseconds: UInt64 = 60_000
 
     struct Plan: Sendable {
         let event: LargeEvent
@@ -261,7 +261,7 @@ extension FanOutPlanning {
     }
 
     /// The registry can only be read, as it has answered to this machine or to another question about fan-outs.
-    public mutating func registryIsReadOnly(
+    mutating func registryIsReadOnly(
         _ error: RegistryError, at now: MonotonicTime, into actions: inout Actions
     ) {
         unavailableUntil = now.advanced(byMilliseconds: Self.unavailableMilliseconds)

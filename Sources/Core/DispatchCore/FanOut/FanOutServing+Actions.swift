@@ -42,9 +42,6 @@ extension FanOutServing {
         public var chunksDelayed = 0
         /// Requests that the registry did not answer.
         public var registryFailures = 0
-
-        /// Counts nothing.
-        public init() {}
     }
 
     /// The actions after the events of a tick have been fed to a `FanOutServing`.

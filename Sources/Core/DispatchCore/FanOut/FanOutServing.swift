@@ -26,7 +26,7 @@ public struct FanOutServing: Sendable {
     /// The most pages of a chunk that begin while pushes of the chunk before it are out.
     public static let pagesAheadMaximum = 1
     /// The time between two looks at flows that may hang, if nothing happens meanwhile, in milliseconds.
-    public static let lookDelayMilliseconds: UInt64 = 1_000
+    static let lookDelayMilliseconds: UInt64 = 1_000
 
     let hasSeveralApps: Bool
     private let pagesAskedMaximum: Int

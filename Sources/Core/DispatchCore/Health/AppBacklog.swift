@@ -31,7 +31,7 @@ public struct AppBacklog: Hashable, Sendable {
     /// The number of unsettled deliveries of the app.
     public private(set) var unsettled = 0
     /// How many have ended so far.
-    public private(set) var ended = 0
+    private(set) var ended = 0
 
     /// Whether it was slow when it was last looked at.
     public var isSlow: Bool { isSilent || isLate }

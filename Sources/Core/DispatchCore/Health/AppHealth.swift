@@ -88,7 +88,7 @@ public struct AppHealth: Sendable {
         /// The cause.
         public let cause: Disposition.RetryCause
         /// How long it waits at least, in seconds; nil if the cause says that.
-        public let afterSeconds: Int?
+        let afterSeconds: Int?
 
         init(_ cause: Disposition.RetryCause) {
             self.cause = cause
@@ -141,7 +141,7 @@ public struct AppHealth: Sendable {
     // MARK: Before a push goes out
 
     /// Whether `deferral` may have a reason to requeue a push; nearly always it has none, and the address is not read.
-    public func mayDefer(app: Int, route: Int, asksService: Bool) -> Bool {
+    func mayDefer(app: Int, route: Int, asksService: Bool) -> Bool {
         apps[app].isPaused || routes.isUnreachable(route) || asksService && !apps[app].credentials.isQuiet
     }
 
@@ -166,7 +166,7 @@ public struct AppHealth: Sendable {
     }
 
     /// The wait of a push that has come back unprocessed, if its credentials are refused by now; nil if they are not.
-    public func credentialDeferral(of token: borrowing DeviceToken, app: Int, route: Int) -> Deferral? {
+    func credentialDeferral(of token: borrowing DeviceToken, app: Int, route: Int) -> Deferral? {
         apps[app].credentials.pause(of: token, route: route).map { Deferral($0) }
     }
 
@@ -180,7 +180,7 @@ public struct AppHealth: Sendable {
     public func isUnreachable(route: Int) -> Bool { routes.isUnreachable(route) }
 
     /// Whether an operator has paused an app.
-    public func isPaused(app: Int) -> Bool { apps[app].isPaused }
+    func isPaused(app: Int) -> Bool { apps[app].isPaused }
 
     /// Whether the push service does not accept the key of an app, at all or in one environment, as far as is known.
     public func isKeyRefused(app: Int) -> Bool { apps[app].credentials.isKeyRefused }
@@ -191,7 +191,7 @@ public struct AppHealth: Sendable {
     // MARK: Pauses by an operator
 
     /// These apps are paused from now on, and no others.
-    public mutating func setPaused(_ paused: Set<Int>) {
+    mutating func setPaused(_ paused: Set<Int>) {
         for app in apps.indices { apps[app].isPaused = paused.contains(app) }
     }
 
@@ -212,7 +212,7 @@ public struct AppHealth: Sendable {
     }
 
     /// Whether `keyWasAccepted` would learn nothing, because it heard the same a moment ago.
-    public func isKeyAcceptanceKnown(app: Int, route: Int, at now: MonotonicTime) -> Bool {
+    func isKeyAcceptanceKnown(app: Int, route: Int, at now: MonotonicTime) -> Bool {
         apps[app].credentials.isAcceptanceKnown(route: route, at: now)
     }
 
@@ -291,7 +291,7 @@ public struct AppHealth: Sendable {
     /// - Parameters:
     ///   - counts: the counts of ended pushes, by app.
     ///   - now: when it is.
-    public mutating func lookAtServices(_ counts: [PushCounts], at now: MonotonicTime) {
+    mutating func lookAtServices(_ counts: [PushCounts], at now: MonotonicTime) {
         services.look(counts, at: now) { app, trouble, isIn in
             notices.append(isIn ? .failing(app: app, trouble) : .recovered(app: app, trouble))
         }
@@ -303,7 +303,7 @@ public struct AppHealth: Sendable {
     public var isEverythingUnreachable: Bool { routes.isEverythingUnreachable }
 
     /// Whether every app is paused.
-    public var isEverythingPaused: Bool { apps.allSatisfy(\.isPaused) }
+    var isEverythingPaused: Bool { apps.allSatisfy(\.isPaused) }
 
     /// The apps whose key the push service does not accept at this moment, at all or in one environment.
     public var suspendedApps: [Int] { apps.indices.filter { isKeyRefused(app: $0) } }
@@ -331,7 +331,7 @@ public struct AppHealth: Sendable {
     }
 
     /// Whether an app has more than its share of deliveries and its pushes hardly end.
-    public func isSlow(app: Int) -> Bool { apps[app].backlog.isSlow }
+    func isSlow(app: Int) -> Bool { apps[app].backlog.isSlow }
 
     /// Whether pushes of a large fan-out hang: none of its apps has answered anything for the patience.
     ///
@@ -353,7 +353,7 @@ public struct AppHealth: Sendable {
 /// With one app nothing is counted: a slow verdict would help no other app.
 extension AppHealth {
     /// Whether there is more than one app to be fair to.
-    public var isShared: Bool { apps.count > 1 }
+    var isShared: Bool { apps.count > 1 }
 
     /// The number of unsettled deliveries that an app may have in any case.
     private var leastShare: Int { unsettledDeliveriesMaximum / Self.leastShareDivisor }
@@ -445,7 +445,7 @@ extension AppHealth {
 /// Which routes of the transport lead to the push service at this moment.
 ///
 /// A route without any news counts as neither: it may never be used.
-public struct ReachableRoutes: Hashable, Sendable {
+struct ReachableRoutes: Hashable, Sendable {
     private enum State {
         case unknown
         case reachable
@@ -455,13 +455,10 @@ public struct ReachableRoutes: Hashable, Sendable {
     private var states: [State] = []
     private var reachableCount = 0
     /// How many lead nowhere.
-    public private(set) var unreachableCount = 0
-
-    /// Creates the knowledge of nothing.
-    public init() {}
+    private(set) var unreachableCount = 0
 
     /// The transport said how a route is.
-    public mutating func changed(route: Int, isReachable: Bool) {
+    mutating func changed(route: Int, isReachable: Bool) {
         precondition(route >= 0, "a route is an index in a list")
         while states.count <= route { states.append(.unknown) }
         switch states[route] {
@@ -474,10 +471,10 @@ public struct ReachableRoutes: Hashable, Sendable {
     }
 
     /// Whether a push on this route would wait for nothing.
-    public func isUnreachable(_ route: Int) -> Bool {
+    func isUnreachable(_ route: Int) -> Bool {
         unreachableCount > 0 && states.indices.contains(route) && states[route] == .unreachable
     }
 
     /// Whether no route leads anywhere, as far as is known, so that nothing can be sent for any app.
-    public var isEverythingUnreachable: Bool { unreachableCount > 0 && reachableCount == 0 }
+    var isEverythingUnreachable: Bool { unreachableCount > 0 && reachableCount == 0 }
 }

@@ -26,7 +26,7 @@ public struct CredentialMonitor: Sendable {
         /// The route of the transport: an environment of APNs, a project of FCM, the browsers' services of an app.
         public let route: Int
         /// The digest of a browser's origin; 0 for services with one origin.
-        public let origin: UInt64
+        let origin: UInt64
 
         /// Whether it is one of many origins that anybody may name.
         var isOrigin: Bool { origin != 0 }
@@ -49,9 +49,9 @@ public struct CredentialMonitor: Sendable {
     }
 
     /// How long an acceptance counts.
-    public static let proofMilliseconds: Int64 = 600_000
+    static let proofMilliseconds: Int64 = 600_000
     /// How often an acceptance is noted while nothing is refused.
-    public static let sampleMilliseconds: UInt64 = 100
+    static let sampleMilliseconds: UInt64 = 100
     /// The most scopes that are remembered.
     public static let scopesMaximum = 64
     /// How many probes may follow each other; after that, there are two a minute.
@@ -78,7 +78,7 @@ public struct CredentialMonitor: Sendable {
     private var nextSample = MonotonicTime(nanoseconds: 0)
     private var nextLook = MonotonicTime(nanoseconds: 0)
     /// Whether nothing has been refused lately.
-    public private(set) var isQuiet = true
+    private(set) var isQuiet = true
 
     /// Creates a monitor that has seen nothing.
     ///
@@ -108,7 +108,7 @@ public struct CredentialMonitor: Sendable {
     }
 
     /// The wait of a push that its scope's pause keeps back; nil if none does.
-    public func pause(of token: borrowing DeviceToken, route: Int) -> Wait? {
+    func pause(of token: borrowing DeviceToken, route: Int) -> Wait? {
         if isQuiet { return nil }
         let scope = Scope(route: route, origin: token.originDigest(seed: seed))
         guard let evidence = scopes[scope], evidence.pausedSince != nil else { return nil }
@@ -143,7 +143,7 @@ public struct CredentialMonitor: Sendable {
     // MARK: Answers
 
     /// Whether a push on a route was accepted a moment ago, and nothing has been refused lately.
-    public func isAcceptanceKnown(route: Int, at now: MonotonicTime) -> Bool {
+    func isAcceptanceKnown(route: Int, at now: MonotonicTime) -> Bool {
         isQuiet && route == sampledRoute && now < nextSample
     }
 

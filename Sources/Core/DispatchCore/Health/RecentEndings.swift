@@ -1,4 +1,4 @@
-public import Essentials
+import Essentials
 
 /// How the pushes of an app ended within the last half minute to minute, and whether too many of them ended badly.
 ///
@@ -10,20 +10,13 @@ public import Essentials
 /// The counts are totals that only grow. The monitor looks at them once a second, so a push costs nothing here.
 public struct RecentEndings: Hashable, Sendable {
     /// Counts of pushes, since any start.
-    public struct Totals: Hashable, Sendable {
+    struct Totals: Hashable, Sendable {
         /// Pushes that the service accepted.
-        public var accepted = 0
+        var accepted = 0
         /// Pushes whose token was dead.
-        public var deadTokens = 0
+        var deadTokens = 0
         /// Pushes that failed at the service for now: unanswered, throttled, or answered with an error of its own.
-        public var retried = 0
-
-        /// Creates counts.
-        public init(accepted: Int = 0, deadTokens: Int = 0, retried: Int = 0) {
-            self.accepted = accepted
-            self.deadTokens = deadTokens
-            self.retried = retried
-        }
+        var retried = 0
 
         fileprivate var all: Int { accepted + deadTokens + retried }
 
@@ -35,11 +28,11 @@ public struct RecentEndings: Hashable, Sendable {
     }
 
     /// The length of a half of the window, in milliseconds.
-    public static let halfMilliseconds: Int64 = 30_000
+    static let halfMilliseconds: Int64 = 30_000
     /// The fewest retried pushes that prove trouble.
     public static let retriedMinimum = 10
     /// The fewest dead tokens that prove trouble.
-    public static let deadTokensMinimum = 20
+    static let deadTokensMinimum = 20
 
     private var began = MonotonicTime(nanoseconds: 0)
     private var last = Totals()
@@ -47,18 +40,15 @@ public struct RecentEndings: Hashable, Sendable {
     private var presentHalf = Totals()
 
     /// Whether most pushes have to be retried.
-    public private(set) var areRetried = false
+    private(set) var areRetried = false
     /// Whether unusually many tokens are dead.
-    public private(set) var areTokensDead = false
-
-    /// Creates a window without pushes.
-    public init() {}
+    private(set) var areTokensDead = false
 
     /// Whether pushes ended within the window, so that a later look may find something else.
-    public var hasPushes: Bool { earlierHalf.all + presentHalf.all > 0 }
+    var hasPushes: Bool { earlierHalf.all + presentHalf.all > 0 }
 
     /// Takes the counts as they are now.
-    public mutating func look(_ totals: Totals, at now: MonotonicTime) {
+    mutating func look(_ totals: Totals, at now: MonotonicTime) {
         let elapsed = now.milliseconds(since: began)
         if elapsed >= Self.halfMilliseconds {
             earlierHalf = elapsed >= 2 * Self.halfMilliseconds ? Totals() : presentHalf

@@ -42,7 +42,7 @@ public struct ServiceHealth: Sendable {
     }
 
     /// The time between two looks, in milliseconds.
-    public static let lookMilliseconds: UInt64 = 1_000
+    static let lookMilliseconds: UInt64 = 1_000
 
     private let patienceMilliseconds: Int64
     private var apps: [App]

@@ -1,5 +1,5 @@
 public import Essentials
-public import Notifications
+import Notifications
 
 /// Tells a dead token from a wrong configuration when a push service calls a token bad.
 ///
@@ -37,11 +37,11 @@ public struct TokenRejectionMonitor: Sendable {
     /// How many answers are needed for doubt.
     public static let evidenceMinimum = 10
     /// The most tokens that are suspected; the push of a further one waits until there is room again.
-    public static let suspectsMaximum = 1_024
+    static let suspectsMaximum = 1_024
     /// How long a token is suspected at least, in milliseconds, before it makes room for another one.
     public static let suspicionMilliseconds: Int64 = 300_000
     /// How long a push waits after each time that its token is called bad, in seconds; the last one repeats.
-    public static let waitsSeconds = [1, 5, 30]
+    static let waitsSeconds = [1, 5, 30]
     /// How many tokens that were called bad are remembered, so that each is counted once.
     private static let countedMaximum = 64
 
@@ -147,18 +147,18 @@ public struct TokenRejectionMonitor: Sendable {
 ///
 /// Each kind has a topic of its own, and each environment and origin has tokens of its own. So a wrong one delays no
 /// push of another.
-public struct TokenRejectionMonitors: Sendable {
+struct TokenRejectionMonitors: Sendable {
     /// The tokens that one piece of evidence speaks for.
-    public struct Scope: Hashable, Sendable {
+    struct Scope: Hashable, Sendable {
         /// The route of the transport.
-        public let route: Int
+        let route: Int
         /// The kind of token.
-        public let kind: TokenKind
+        let kind: TokenKind
         /// The digest of a browser's origin; 0 for services with one origin.
-        public let origin: UInt64
+        let origin: UInt64
 
         /// Creates a scope.
-        public init(route: Int, kind: TokenKind, origin: UInt64 = 0) {
+        init(route: Int, kind: TokenKind, origin: UInt64 = 0) {
             self.route = route
             self.kind = kind
             self.origin = origin
@@ -175,14 +175,11 @@ public struct TokenRejectionMonitors: Sendable {
     private var latest = 0
     private var changesCount = 0
 
-    /// Creates monitors that have seen nothing.
-    public init() {}
-
     /// Whether the configuration of any scope is in doubt at this moment.
-    public var isAnyInDoubt: Bool { monitors.contains { $0.isInDoubt } }
+    var isAnyInDoubt: Bool { monitors.contains { $0.isInDoubt } }
 
     /// Changes the monitor of a scope.
-    public mutating func modify<Result>(
+    mutating func modify<Result>(
         _ scope: Scope, _ change: (inout TokenRejectionMonitor) -> Result
     ) -> Result {
         change(&monitors[index(of: scope)])

@@ -140,7 +140,7 @@ public struct DatasetCoalescer: Sendable {
     }
 
     /// Adds an event that stands by itself.
-    public mutating func addAlone(at index: Int) {
+    mutating func addAlone(at index: Int) {
         groups.append(Group(representative: index, superseded: [], excludedDeviceID: nil))
     }
 }

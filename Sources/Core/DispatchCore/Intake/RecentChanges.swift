@@ -27,7 +27,7 @@ public struct RecentChanges: Sendable {
     /// The most devices whose last announcement is remembered.
     public static let devicesMaximum = 131_072
     /// For how long a count applies to events that this worker sees after its own, in milliseconds.
-    public static let validityMilliseconds: Int64 = 60_000
+    static let validityMilliseconds: Int64 = 60_000
     private static let deletionsCount = 32_768
 
     private var entries = DigestCache<Told>(capacity: Self.devicesMaximum)

@@ -1,6 +1,5 @@
 import ChangeEvents
 import Essentials
-import Notifications
 public import RegistryCore
 
 /// The requests of the pipeline to the registry, which run on the registry's own loop.

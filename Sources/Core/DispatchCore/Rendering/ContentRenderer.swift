@@ -35,15 +35,15 @@ public struct ContentRenderer {
     }
 
     /// Whether an app of that name is configured.
-    public func hasApp(named name: String) -> Bool { appByName[name] != nil }
+    func hasApp(named name: String) -> Bool { appByName[name] != nil }
 
     /// The indices of all routes of an app; none if no app has that name.
-    public func routeIndices(ofApp name: String) -> [Int] {
+    func routeIndices(ofApp name: String) -> [Int] {
         appByName[name].map { apps[$0].routes.map(\.index) } ?? []
     }
 
     /// The route to a device; nil if its app is not configured, or does not use its push service.
-    public func route(to device: Recipient) -> AppRoute? {
+    func route(to device: Recipient) -> AppRoute? {
         guard let app = appByName[device.app] else { return nil }
         return apps[app].routes.first { $0.transportRoute(to: device.platform) != nil }
     }

@@ -16,14 +16,6 @@ public struct AudienceQuestion: Sendable {
     public var isRepeated = false
     /// Whether a backend wants to hear whose devices they are.
     public var namesOwners = false
-
-    /// Creates a question that is asked for the first time.
-    public init(event: DecodedEvent, excludedDeviceID: String?, cursor: AudienceCursor?, mayBePlanned: Bool) {
-        self.event = event
-        self.excludedDeviceID = excludedDeviceID
-        self.cursor = cursor
-        self.mayBePlanned = mayBePlanned
-    }
 }
 
 /// The answer to an `AudienceQuestion`.

@@ -11,7 +11,7 @@ public final class DecodedEvent: Sendable {
     /// The event.
     public let event: ChangeEvent
     /// The renderings of a `push.requested`, made when it was validated; empty for all other types.
-    public let renderings: [AppRendering]
+    let renderings: [AppRendering]
     /// The dataset that it is about, if it is about one.
     public let dataset: DatasetKey?
     /// The trace of the delivery; nil if the event has none.
@@ -47,7 +47,7 @@ public final class DecodedEvent: Sendable {
     }
 
     /// Whether it comes whole from a backend, and not as a retry or as a page of a large fan-out.
-    public var isFresh: Bool { !retryState.isRequeuedCopy && retryState.deviceIDs == nil && retryState.cursor == nil }
+    var isFresh: Bool { !retryState.isRequeuedCopy && retryState.deviceIDs == nil && retryState.cursor == nil }
 
     /// Whether it is a page or a chunk of a large fan-out.
     public var isPage: Bool { retryState.cursor != nil || retryState.chunk != nil }
@@ -76,7 +76,7 @@ public final class DecodedEvent: Sendable {
     }
 
     /// The one device to leave out: the one that made the change, unless the history names the devices to serve.
-    public var excludedDeviceID: String? {
+    var excludedDeviceID: String? {
         guard retryState.deviceIDs == nil, !retryState.notifiesOrigin else { return nil }
         return switch event.kind {
         case .dataset(let change): change.deviceID

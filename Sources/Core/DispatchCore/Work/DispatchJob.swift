@@ -11,7 +11,7 @@ public final class DispatchJob: Sendable {
     /// The deliveries that end with this job: the event's own, and those of the events that it stands for.
     public let tags: [DeliveryTag]
     /// The class of the queue that it came from, which decides what it has to wait for.
-    public let deliveryClass: DeliveryClass
+    let deliveryClass: DeliveryClass
     /// The message of the event, for copies that are requeued.
     public let message: Message
     /// The history of the event.
@@ -19,27 +19,27 @@ public final class DispatchJob: Sendable {
     /// From which each push derives its `apns-id`.
     public let identity: PushIdentity
     /// The event, for what is told of its pushes; nil if it could not be decoded.
-    public let event: DecodedEvent?
+    let event: DecodedEvent?
     /// The content for each app among its devices.
     public let renderings: [AppRendering]
     /// The devices of this page.
     public let devices: [Recipient]
     /// The content and the subscription for each of `devices`; empty if every device gets its app's content.
-    public let assignments: [PushAssignment]
+    let assignments: [PushAssignment]
     /// Where the next page begins; nil if this is the last.
-    public let continuation: AudienceCursor?
+    let continuation: AudienceCursor?
     /// The delivery whose chunk this is a page of; nil for all other jobs.
     ///
     /// The delivery ends with the last page and not with this job, whose `tags` are empty.
-    public let chunk: DeliveryTag?
+    let chunk: DeliveryTag?
     /// When the change happened, for the lag; nil if unknown.
-    public let changed: WallTime?
+    let changed: WallTime?
     /// Whether each push gets one attempt only.
-    public let expiresImmediately: Bool
+    let expiresImmediately: Bool
     /// The dataset whose order waits for this job; nil if no other job waits for it.
-    public let dataset: DatasetKey?
+    let dataset: DatasetKey?
     /// The sync count for its devices; nil if it has none.
-    public let announcement: DatasetAnnouncement?
+    let announcement: DatasetAnnouncement?
     /// The pushes that it makes needless, as far as their backends want to hear of them.
     let coalesced: [CoalescedPushes]
     /// The wrong entries of its event's target; nil for nearly all jobs.
@@ -117,13 +117,6 @@ public struct RefusedEntries: Sendable {
     let app: String
     /// Whether the app's backend wants to hear of them.
     let areTold: Bool
-
-    /// Creates the entries of a job.
-    public init(targets: RefusedTargets, app: String, areTold: Bool) {
-        self.targets = targets
-        self.app = app
-        self.areTold = areTold
-    }
 }
 
 /// The outcome of a job's arrival.
@@ -148,7 +141,7 @@ public struct AppRendering: Sendable {
     public var subscriptionID: String?
 
     /// Creates a rendering.
-    public init(app: AppRoute, content: Result<PushContent, EventRejection>, subscriptionID: String? = nil) {
+    init(app: AppRoute, content: Result<PushContent, EventRejection>, subscriptionID: String? = nil) {
         self.app = app
         self.content = content
         self.subscriptionID = subscriptionID
@@ -177,16 +170,9 @@ public struct AppRendering: Sendable {
 /// The content for one device of a job, and its subscription.
 public struct PushAssignment: Hashable, Sendable {
     /// The index of its content in the job's renderings; nil if no route leads to it.
-    public var rendering: Int?
+    var rendering: Int?
     /// The row of the subscription.
-    public var subscription: Int64
+    var subscription: Int64
     /// Why its push cannot be made, if so; it goes to the dead letters with this.
-    public var problem: EventRejection?
-
-    /// Creates an assignment.
-    public init(rendering: Int?, subscription: Int64, problem: EventRejection? = nil) {
-        self.rendering = rendering
-        self.subscription = subscription
-        self.problem = problem
-    }
+    var problem: EventRejection?
 }

@@ -7,7 +7,7 @@ public struct DispatchLimits: Hashable, Sendable {
     /// The most deliveries that the broker hands out at once: the prefetch.
     public var unsettledDeliveriesMaximum = 1_000
     /// The most devices of an event that the look-up of a large batch finds; one more look-up finds the rest.
-    public var devicesPerPageMaximum = 250
+    var devicesPerPageMaximum = 250
     /// How many devices a batch of interactive deliveries is to find.
     ///
     /// A batch that finds more makes the next one smaller, so the memory for waiting devices is bounded, however large
@@ -16,19 +16,19 @@ public struct DispatchLimits: Hashable, Sendable {
     /// How many batches of interactive deliveries the registry is asked for at once.
     public var batchesAskedMaximum = 1
     /// The most devices in one page of a bulk delivery, which one look-up finds and the worker keeps in memory.
-    public var devicesPerBulkPageMaximum = 1_000
+    var devicesPerBulkPageMaximum = 1_000
     /// The most devices of an app that may wait for bulk pushes when its next page is looked up.
     ///
     /// A look-up takes some time, in which these devices are sent to.
-    public var bulkDevicesWaitingMaximum = 250
+    var bulkDevicesWaitingMaximum = 250
     /// How many devices an audience may have that one worker serves page by page; a larger one is planned in chunks.
     public var fanOutThresholdDevices = 1_000
     /// The most devices in one chunk of a large fan-out.
     public var devicesPerChunkMaximum = 2_000
     /// How often a push is sent within one attempt when it was certainly not processed.
-    public var sendsPerAttemptMaximum = 4
+    var sendsPerAttemptMaximum = 4
     /// How often a push is sent within one attempt when its answer was lost.
-    public var ambiguousSendsPerAttemptMaximum = 2
+    var ambiguousSendsPerAttemptMaximum = 2
     /// The most devices named in one requeued message, so that its headers stay within a frame of 128 KiB.
     public var devicesPerRequeuedMessageMaximum = 200
     /// How long a push service may answer no push of an app before it is reported as silent, in milliseconds: the time
@@ -55,13 +55,13 @@ public struct DispatchLimits: Hashable, Sendable {
 /// Where the dispatcher publishes: queues for requeued messages, by name, and the exchange for outcomes.
 public struct DispatchQueues: Hashable, Sendable {
     /// The retry queues, by delay in milliseconds.
-    public var retry: [Int64: String]
+    var retry: [Int64: String]
     /// The continuation of large fan-outs.
-    public var fanout: String
+    var fanout: String
     /// The dead letters.
-    public var deadLetter: String
+    var deadLetter: String
     /// The exchange for what became of pushes.
-    public var outcomes: String
+    var outcomes: String
 
     /// Creates a set of names.
     public init(retry: [Int64: String], fanout: String, deadLetter: String, outcomes: String = "apus.outcomes") {

@@ -9,7 +9,7 @@ public struct EventTrace: Hashable, Sendable {
     public var isRecorded: Bool
 
     /// Names the trace of a delivery.
-    public init(context: TraceContext, isRecorded: Bool) {
+    init(context: TraceContext, isRecorded: Bool) {
         self.context = context
         self.isRecorded = isRecorded
     }
@@ -21,9 +21,9 @@ public struct EventTrace: Hashable, Sendable {
 /// One attempt to send a push, for its span.
 public struct PushAttempt: Sendable {
     /// The push service.
-    public var service: PushService
+    var service: PushService
     /// The app.
-    public var app: String
+    var app: String
     /// The `apns-id` of the push, which stands in outcomes and in exemplars as well.
     public var apnsID: APNsIdentifier
     /// Which attempt it is of this delivery, from 1.
@@ -35,7 +35,7 @@ public struct PushAttempt: Sendable {
     /// The consequence.
     public var disposition: Disposition
     /// From the request's first byte to the outcome, in nanoseconds.
-    public var durationNanoseconds: UInt64
+    var durationNanoseconds: UInt64
 
     /// Describes an attempt.
     public init(

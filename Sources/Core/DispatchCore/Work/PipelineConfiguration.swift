@@ -8,9 +8,9 @@ public struct PipelineConfiguration: Sendable {
         /// Where its pushes go: to APNs and to clients that fetch, and to each further push service.
         public var routes: [AppRoute]
         /// Its identity pools.
-        public var identityPoolIDs: [String]
+        var identityPoolIDs: [String]
         /// Whether its devices report opened pushes of campaigns.
-        public var reportsOpens: Bool
+        var reportsOpens: Bool
 
         /// Creates an app.
         ///
@@ -37,13 +37,13 @@ public struct PipelineConfiguration: Sendable {
     /// The apps.
     public var apps: [App]
     /// When failed pushes are tried again.
-    public var retryPolicy: RetryPolicy
+    var retryPolicy: RetryPolicy
     /// Where requeued messages go.
-    public var queues: DispatchQueues
+    var queues: DispatchQueues
     /// The bounds.
     public var limits: DispatchLimits
     /// How long to wait before the registry is asked again, and before a refused message is published again.
-    public var repeatDelayNanoseconds: UInt64 = 1_000_000_000
+    var repeatDelayNanoseconds: UInt64 = 1_000_000_000
     /// Proves the receipts in pushes of campaigns; nil if no app reports opened pushes.
     public var receipts: ReceiptAuthentication?
 

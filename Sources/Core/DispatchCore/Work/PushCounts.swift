@@ -24,8 +24,8 @@ public struct PushCounts: Hashable, Sendable {
     /// Creates an empty ledger.
     public init() {}
 
-    /// All that was requeued.
-    public var requeued: Int { requeuedForRetry + deadLettered }
+    /// The requeued pushes of both kinds.
+    var requeued: Int { requeuedForRetry + deadLettered }
 
     /// Whether every matched push is accounted for.
     public var isBalanced: Bool { unaccounted == 0 }

@@ -24,23 +24,23 @@ public struct RetryPolicy: Hashable, Sendable {
     }
 
     /// The ladder, ascending; never empty.
-    public let delaysMilliseconds: [Int64]
+    let delaysMilliseconds: [Int64]
     /// The most attempts for one push.
-    public let attemptsMaximum: Int
+    let attemptsMaximum: Int
     /// How long after its event was published a push is tried.
     public let ageMaximumMilliseconds: Int64
     /// The least wait after a 5xx; Apple asks for 15 minutes.
-    public let serverErrorDelayMilliseconds: Int64
+    let serverErrorDelayMilliseconds: Int64
     /// The least wait for a push whose app is suspended, or cannot be reached.
-    public static let suspensionDelayMilliseconds: Int64 = 30_000
+    static let suspensionDelayMilliseconds: Int64 = 30_000
     /// The least wait for a push whose app is slow or paused; as for an outage, each further wait is as long as all
     /// before it.
-    public static let congestionDelayMilliseconds: Int64 = 5_000
+    static let congestionDelayMilliseconds: Int64 = 5_000
     /// The longest wait that an outage demands: each wait is as long as all before it, up to this.
     ///
     /// So events that an outage of an hour has requeued are published seven or eight times, and are back a quarter of
     /// an hour after its end at the latest.
-    public static let outageDelayMaximumMilliseconds: Int64 = 900_000
+    static let outageDelayMaximumMilliseconds: Int64 = 900_000
 
     /// Creates a policy.
     ///

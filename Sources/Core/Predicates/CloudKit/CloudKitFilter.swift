@@ -1,5 +1,4 @@
 import Essentials
-internal import Geography
 internal import JSON
 internal import UnicodeText
 

@@ -1,5 +1,4 @@
 internal import Geography
-internal import UnicodeText
 
 /// Says why a term holds for a record, or does not.
 enum ClauseReason {

@@ -1,6 +1,5 @@
 import Essentials
 internal import Geography
-internal import UnicodeText
 
 /// Values as they are written.
 extension PredicateParser {

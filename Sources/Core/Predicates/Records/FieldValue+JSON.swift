@@ -1,7 +1,6 @@
 import Essentials
 internal import Geography
 public import JSON
-internal import UnicodeText
 
 extension FieldValue {
     /// Reads a value whose JSON form shows its type.

@@ -1,6 +1,4 @@
 public import ChangeEvents
-import Essentials
-import Notifications
 
 /// One question to the registry: an audience, or the part of it that is still to be served.
 public struct AudienceRequest: Hashable, Sendable {

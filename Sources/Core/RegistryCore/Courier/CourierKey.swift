@@ -4,7 +4,7 @@
 /// mirror shows it.
 public struct CourierKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// How many bytes it has.
-    public static let byteCount = 32
+    static let byteCount = 32
 
     /// The key itself.
     public let bytes: [UInt8]

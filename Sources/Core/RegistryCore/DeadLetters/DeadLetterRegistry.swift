@@ -33,7 +33,7 @@ public protocol DeadLetterRegistry: AnyObject {
 }
 
 /// Limits that all stores of dead letters keep.
-public enum DeadLetterRules {
+enum DeadLetterRules {
     /// Up to how many bytes of bodies are read or written at once; a single letter may be larger.
-    public static let batchBytesMaximum = 8 * 1024 * 1024
+    static let batchBytesMaximum = 8 * 1024 * 1024
 }

@@ -1,7 +1,6 @@
 import Essentials
 internal import JSON
 public import Messages
-import Notifications
 
 /// Properties and headers of a message as one JSON document, from which they are read back exactly.
 ///

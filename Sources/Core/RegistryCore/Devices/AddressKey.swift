@@ -18,14 +18,14 @@ public struct AddressKey: Hashable, Sendable {
     /// The version of the schema that brought marks and the table `device_address`.
     public static let schemaVersion: Int64 = 3
     /// The longest key, in bytes.
-    public static let bytesMaximum = 256
+    static let bytesMaximum = 256
 
     /// The value of the column `platform`.
     public let platformNumber: Int64
     /// The value of the column `token`, 1 to `bytesMaximum` bytes.
     public let bytes: [UInt8]
     /// Whether the key needs the schema `schemaVersion`.
-    public let isMarked: Bool
+    let isMarked: Bool
     /// Whether the key holds a digest, so that the address itself is an `AddressRest`.
     public let isDigest: Bool
 

@@ -1,4 +1,4 @@
-public import Notifications
+import Notifications
 
 /// The rules for addresses of devices, by platform.
 ///
@@ -10,7 +10,7 @@ public enum AddressRules {
     ///   - token: the address.
     ///   - platform: the platform that it is said to be of.
     /// - Returns: the problem, as the end of a sentence, without the address; nil if there is none.
-    public static func problem(of token: DeviceToken, platform: Platform) -> String? {
+    static func problem(of token: DeviceToken, platform: Platform) -> String? {
         let details = token.details
         switch platform.addressForm {
         case .bytes:

@@ -5,7 +5,7 @@ public import Notifications
 /// The rules for names in the registry; every implementation of `Registry` checks them with these functions.
 public enum RegistryRules {
     /// The longest device identifier, user or topic, in bytes of UTF-8.
-    public static let nameBytesMaximum = TextRule.name.bytesMaximum
+    static let nameBytesMaximum = TextRule.name.bytesMaximum
 
     /// Whether this is a dataset name (`TextRule.datasetName`).
     public static func isDatasetName(_ name: String) -> Bool { TextRule.datasetName.isFollowed(by: name) }

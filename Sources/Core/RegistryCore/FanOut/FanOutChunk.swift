@@ -17,7 +17,7 @@ public struct FanOutChunk: Hashable, Sendable {
     public var deviceCount: Int
 
     /// The most subscriptions that a chunk names: the headers of its message have to fit into one frame of AMQP.
-    public static let subscriptionsMaximum = 12_000
+    static let subscriptionsMaximum = 12_000
 
     /// The subscriptions that a chunk of these subscribers names.
     ///

@@ -64,15 +64,15 @@ public enum FanOutAudience: Hashable, Sendable {
 /// A question to the registry: the end of the next chunk of a large audience.
 public struct FanOutChunkSearch: Hashable, Sendable {
     /// The number of the fan-out.
-    public var fanOut: Int64
+    var fanOut: Int64
     /// The event.
     public var event: EventDigest
     /// The audience.
     public var audience: FanOutAudience
     /// The row of the newest subscription that is served.
-    public var newestSubscription: Int64
+    var newestSubscription: Int64
     /// The device to leave out of an audience of subscribers.
-    public var excludedDeviceID: String?
+    var excludedDeviceID: String?
     /// The position before the chunk; nil for the start of the audience.
     public var after: AudienceCursor?
     /// The most devices of the chunk.

@@ -11,9 +11,9 @@ public struct SubscriptionGrowth {
     /// The state of a subscription before it is saved again.
     public struct Known {
         /// The bytes of its definition.
-        public let bytes: Int64
+        let bytes: Int64
         /// Whether it has fired its only push, so that it did not count for its owner.
-        public let hasFired: Bool
+        let hasFired: Bool
 
         /// Creates the earlier state of a subscription.
         public init(bytes: Int64, hasFired: Bool) {

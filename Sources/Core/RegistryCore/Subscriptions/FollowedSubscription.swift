@@ -25,7 +25,7 @@ public struct FollowedSubscription: Hashable, Sendable {
     ///   - owner: the user that it belongs to; nil if it belongs to a device.
     ///   - zoneName: the zone that its records lie in; nil for all.
     ///   - firesOn: the changes that it matches.
-    public init(
+    init(
         row: Int64, app: String, recordType: String?, predicate: Predicate, database: RecordDatabase, owner: String?,
         zoneName: String?, firesOn: FiringOperations
     ) {

@@ -17,9 +17,9 @@ public struct NotificationInfo: Hashable, Sendable {
     /// A text in the app's strings, with fields of the record as its arguments.
     public struct LocalizedText: Hashable, Sendable {
         /// The key in the app's strings.
-        public var key: String
+        var key: String
         /// The fields whose values are the arguments.
-        public var argumentFields: [String]
+        var argumentFields: [String]
 
         /// Creates a text.
         public init(key: String, argumentFields: [String] = []) {
@@ -29,7 +29,7 @@ public struct NotificationInfo: Hashable, Sendable {
     }
 
     /// The most fields that may go along with a push (CloudKit, `desiredKeys`).
-    public static let additionalFieldsMaximum = 3
+    static let additionalFieldsMaximum = 3
     /// The longest text, in bytes of UTF-8; a payload has 4096.
     public static let textBytesMaximum = 2_048
     /// The length of all of it as JSON, in bytes; a longer one is refused before it is read.
@@ -88,7 +88,7 @@ public struct NotificationInfo: Hashable, Sendable {
     /// Checks the limits.
     ///
     /// - Throws: `RegistryError` with `.invalid`.
-    public func check() throws(RegistryError) {
+    func check() throws(RegistryError) {
         guard additionalFields.count <= Self.additionalFieldsMaximum else {
             throw RegistryError(
                 .invalid,

@@ -7,11 +7,11 @@ import Predicates
 /// The push that a change of a record makes of a subscription.
 public struct SubscriptionPush {
     /// The subscription.
-    public let subscription: PushedSubscription
+    let subscription: PushedSubscription
     /// The change.
     public let change: RecordChange
     /// The identifier of the container, for the payload: `iCloud.` and the app's bundle identifier.
-    public let containerID: String
+    let containerID: String
     /// Names the event in the payload.
     public let notificationID: String
 
@@ -28,7 +28,7 @@ public struct SubscriptionPush {
     private var info: NotificationInfo { subscription.notification }
 
     /// Whether it shows nothing: then several of them for one device are one.
-    public var isSilent: Bool { !info.isVisible }
+    var isSilent: Bool { !info.isVisible }
 
     /// Renders the push, leaving out as many parts as APNs' limit requires.
     ///

@@ -1,6 +1,3 @@
-import Notifications
-import PushServiceSimulator
-
 /// The keys of the `aps` dictionary by which a payload shows what kind of push it is.
 struct APSKeys: OptionSet, Sendable {
     let rawValue: UInt16

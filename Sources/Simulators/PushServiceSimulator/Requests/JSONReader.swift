@@ -1,5 +1,4 @@
 import Essentials
-import Notifications
 
 /// Reads JSON from front to back without building anything (RFC 8259).
 ///

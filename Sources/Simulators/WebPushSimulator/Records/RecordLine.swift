@@ -2,7 +2,6 @@ import Crypto
 import Essentials
 import EventLoop
 import JSON
-import PushServiceSimulator
 
 /// Writes a record as one line of JSON; `token`, `status`, `reason`, `duplicate` and `payload` are as in those of APNs.
 ///

@@ -1,4 +1,3 @@
-import Crypto
 import HTTPServer
 import PushServiceSimulator
 import Synchronization

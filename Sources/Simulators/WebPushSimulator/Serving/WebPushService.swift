@@ -1,4 +1,3 @@
-import EncryptedContent
 import Hashing
 import JSON
 import PushServiceSimulator

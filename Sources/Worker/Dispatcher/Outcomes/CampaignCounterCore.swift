@@ -1,6 +1,5 @@
 import Backoffice
 import ChangeEvents
-import Essentials
 import EventLoop
 import Metrics
 import RegistryCore

@@ -1,9 +1,6 @@
 import Backoffice
 import ChangeQueue
-import Essentials
-import EventLoop
 import HTTPClient
-import Notifications
 public import Webhooks
 public import WorkerConfiguration
 

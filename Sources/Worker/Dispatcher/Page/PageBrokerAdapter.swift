@@ -4,7 +4,6 @@ public import ChangeQueue
 import EventLoop
 import Messages
 import Metrics
-import Notifications
 public import OperatorPage
 public import RegistryCore
 import StructuredLogging

@@ -1,7 +1,6 @@
 import ChangeEvents
 import DispatchCore
 import Essentials
-import EventLoop
 import Metrics
 import Notifications
 import RegistryCore

@@ -1,5 +1,4 @@
 import DispatchCore
-import Metrics
 import Notifications
 import StructuredLogging
 

@@ -1,5 +1,4 @@
 import DispatchCore
-import Notifications
 import RegistryCore
 
 /// The owners of found devices, for backends that want to receive them.

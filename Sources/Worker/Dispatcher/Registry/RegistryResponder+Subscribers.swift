@@ -2,7 +2,6 @@ import ChangeEvents
 import DispatchCore
 import Essentials
 import Metrics
-import Notifications
 import RegistryCore
 
 /// Resolves the change of a record to the devices of its subscribers.

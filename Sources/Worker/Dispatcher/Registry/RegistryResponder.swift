@@ -1,6 +1,5 @@
 import ChangeEvents
 public import DispatchCore
-import Essentials
 import Notifications
 public import RegistryCore
 public import StructuredLogging

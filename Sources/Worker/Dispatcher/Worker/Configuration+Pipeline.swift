@@ -1,6 +1,5 @@
 import ChangeQueue
 public import DispatchCore
-import Notifications
 public import WorkerConfiguration
 
 extension Configuration {

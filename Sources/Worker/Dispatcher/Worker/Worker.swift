@@ -7,7 +7,6 @@ import EventLoop
 import Metrics
 import Notifications
 import RegistryCore
-import ServiceClient
 import StructuredLogging
 import WorkerConfiguration
 

@@ -1,4 +1,3 @@
-import APNsTransport
 import ChangeQueue
 import RegistryAPI
 import RegistryCore

@@ -2,7 +2,6 @@ import AdminServer
 import Backoffice
 import EventLoop
 import Glibc
-import RegistryAPI
 import RegistryCore
 import StructuredLogging
 import Synchronization

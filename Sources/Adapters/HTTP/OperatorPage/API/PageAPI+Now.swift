@@ -1,6 +1,5 @@
 import Backoffice
 import DispatchCore
-import Essentials
 import EventLoop
 import HTTPServer
 import JSON

@@ -1,7 +1,6 @@
 import EventLoop
 import HTTPServer
 import JSON
-import Notifications
 import RegistryCore
 import StructuredLogging
 import Synchronization

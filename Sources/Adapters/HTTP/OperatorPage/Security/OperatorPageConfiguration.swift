@@ -1,6 +1,5 @@
 public import DispatchCore
 internal import EventLoop
-import Notifications
 
 /// Where the page is, who may use it, and what it shows.
 public struct OperatorPageConfiguration: Sendable {

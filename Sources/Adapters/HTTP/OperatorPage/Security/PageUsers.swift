@@ -1,5 +1,4 @@
 public import Crypto
-import Essentials
 
 /// The users of the page and the hashes of their passwords, as their file has them.
 ///

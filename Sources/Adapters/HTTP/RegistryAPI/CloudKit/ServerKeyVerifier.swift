@@ -1,7 +1,6 @@
 import Crypto
 import Essentials
 import HTTPServer
-import RegistryCore
 
 /// Verifies that a request was signed with a server-to-server key (Apple, "CloudKit Web Services Reference", "Accessing
 /// CloudKit Using a Server-to-Server Key").

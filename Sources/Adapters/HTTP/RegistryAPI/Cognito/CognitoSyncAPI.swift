@@ -1,6 +1,5 @@
 import Essentials
 import HTTPServer
-import JSON
 
 /// Amazon Cognito Sync's REST API (2014-06-30), as much of it as push needs.
 ///

@@ -1,6 +1,4 @@
 import Crypto
-import Essentials
-import HTTPServer
 public import RegistryCore
 
 /// A key with which a server signs its requests to CloudKit Web Services: we have its public half.

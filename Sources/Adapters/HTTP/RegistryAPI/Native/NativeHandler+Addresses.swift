@@ -1,4 +1,3 @@
-import JSON
 import Notifications
 
 /// The addresses of devices in bodies: tokens, and subscriptions of browsers.

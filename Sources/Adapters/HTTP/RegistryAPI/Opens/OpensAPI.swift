@@ -1,6 +1,5 @@
 import Crypto
 import HTTPServer
-import JSON
 import Notifications
 public import RegistryCore
 

@@ -1,8 +1,6 @@
 import Crypto
 import Essentials
 import HTTPServer
-import Notifications
-import StructuredLogging
 
 /// Verifies that a request was signed with the secret of an access key (Signature Version 4).
 ///

@@ -1,5 +1,4 @@
 import Backoffice
-import Dispatcher
 import RegistryCore
 
 /// The group `apus campaign`.

@@ -1,6 +1,5 @@
 import Backoffice
 import Essentials
-import Notifications
 import RegistryCore
 
 /// Writes campaigns, for people and for programs.

@@ -1,4 +1,3 @@
-import Dispatcher
 import WorkerConfiguration
 
 /// The output of `apus check`: lines for people as they come, or one JSON object at the end.

@@ -3,7 +3,6 @@ import ChangeEvents
 import Essentials
 import EventLoop
 import Messages
-import Notifications
 import RegistryCore
 
 /// Writes dead letters, for people and for programs.

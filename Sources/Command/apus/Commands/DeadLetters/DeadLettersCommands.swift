@@ -1,8 +1,6 @@
 import Backoffice
 import ChangeQueue
 import Dispatcher
-import Essentials
-import EventLoop
 import RegistryCore
 import WorkerConfiguration
 

@@ -1,4 +1,3 @@
-import Dispatcher
 import WorkerConfiguration
 
 /// Removes what must not leave the machine from texts: a second barrier, because nothing that is collected should have

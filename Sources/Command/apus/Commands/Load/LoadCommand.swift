@@ -1,6 +1,4 @@
 import ChangeQueue
-import Dispatcher
-import EventLoop
 import LoadGenerator
 import RegistryCore
 import WorkerConfiguration

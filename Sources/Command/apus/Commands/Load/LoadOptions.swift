@@ -1,4 +1,3 @@
-import Dispatcher
 import LoadGenerator
 import WorkerConfiguration
 

@@ -1,8 +1,6 @@
 import APNsSimulator
-import Dispatcher
 import EventLoop
 import Glibc
-import LoadGenerator
 import PushServiceSimulator
 import Synchronization
 import WorkerConfiguration

@@ -1,5 +1,4 @@
 import ChangeQueue
-import Dispatcher
 import EventLoop
 import LoadGenerator
 import WorkerConfiguration

@@ -1,9 +1,7 @@
 import ChangeQueue
-import Dispatcher
 import EventLoop
 import LoadGenerator
 import Metrics
-import Notifications
 import StructuredLogging
 import Synchronization
 import WorkerConfiguration

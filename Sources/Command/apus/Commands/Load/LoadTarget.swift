@@ -1,7 +1,4 @@
 import ChangeQueue
-import Dispatcher
-import EventLoop
-import LoadGenerator
 import WorkerConfiguration
 
 /// The deployment that a load is for, and the proof that it is none of production.

@@ -2,7 +2,6 @@ import Backoffice
 import ChangeEvents
 import Essentials
 import Messages
-import Notifications
 
 /// Prints outcomes as lines.
 struct OutcomePrinter {

@@ -1,4 +1,3 @@
-import AdminServer
 import Dispatcher
 import EventLoop
 import Metrics

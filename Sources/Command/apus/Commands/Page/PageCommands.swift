@@ -1,5 +1,4 @@
 import Crypto
-import Dispatcher
 import Glibc
 import OperatorPage
 import WorkerConfiguration

@@ -1,6 +1,5 @@
 import Dispatcher
 import JSON
-import Notifications
 import OperatorPage
 import RegistryCore
 import WorkerConfiguration

@@ -1,4 +1,3 @@
-import Dispatcher
 import EventLoop
 import RegistryCore
 import SQLiteRegistry

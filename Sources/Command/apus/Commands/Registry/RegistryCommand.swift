@@ -1,9 +1,5 @@
-import AdminServer
 import Dispatcher
-import EventLoop
 import Metrics
-import Notifications
-import RegistryAPI
 import ServiceManager
 import WorkerConfiguration
 

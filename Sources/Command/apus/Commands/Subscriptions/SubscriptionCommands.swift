@@ -1,4 +1,3 @@
-import Dispatcher
 import Predicates
 import RegistryCore
 

@@ -1,4 +1,3 @@
-import ChangeEvents
 import JSON
 import Predicates
 import RegistryCore
