@@ -14,16 +14,9 @@ public enum HTTPDate {
     /// The text of a time in seconds since 1970, in the first form.
     public static func text(_ seconds: Int64) -> String {
         let (days, second) = max(0, seconds).quotientAndRemainder(dividingBy: 86_400)
-        // Days from 1 March 0000 on, in eras of 400 years (Howard Hinnant, "chrono-compatible date algorithms").
-        let (era, day) = (days + 719_468).quotientAndRemainder(dividingBy: 146_097)
-        let yearOfEra = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
-        let dayOfYear = day - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let dayOfMonth = Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
-        let month = Int((monthFromMarch + 2) % 12)
-        let year = yearOfEra + era * 400 + (month < 2 ? 1 : 0)
+        let (year, month, day) = WallTime.civil(daysSince1970: days)
         let clock = [second / 3_600, second / 60 % 60, second % 60].map { padded(Int($0)) }.joined(separator: ":")
-        return "\(weekdays[Int(days % 7)]), \(padded(dayOfMonth)) \(months[month]) \(year) \(clock) GMT"
+        return "\(weekdays[Int(days % 7)]), \(padded(Int(day))) \(months[Int(month) - 1]) \(year) \(clock) GMT"
     }
 
     /// Seconds since 1970, or nil if the text is no such date.

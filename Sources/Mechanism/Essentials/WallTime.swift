@@ -55,7 +55,7 @@ public struct WallTime: Hashable, Comparable, Sendable {
 
     /// The date of a day, by counting the days of 400-year cycles that begin on 1 March, so that the leap day comes
     /// last (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-    private static func civil(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    static func civil(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (cycle, dayOfCycle) = floorDivide(daysSince1970 + 719_468, by: 146_097)
         let yearOfCycle = (dayOfCycle - dayOfCycle / 1_460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
         let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)

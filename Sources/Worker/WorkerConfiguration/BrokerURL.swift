@@ -1,3 +1,5 @@
+internal import Essentials
+
 /// Checks a broker's URL, and shows it without its password.
 ///
 /// The shape is that of RabbitMQ's "RabbitMQ URI Specification":
@@ -35,7 +37,7 @@ struct BrokerURL {
         guard parts.count <= 2 else { throw Failure(message: "an '@' in the password has to be written as %40") }
         let credentials = parts.count == 2 ? parts[0] : "guest:guest"
         let fields = credentials.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        for field in fields + [path] where Self.decode(field) == nil {
+        for field in fields + [path] where PercentEncoding.bytes(of: field) == nil {
             throw Failure(message: "a '%' is not followed by two hexadecimal digits")
         }
         guard let host = parts.last, let address = HostPort(String(host), defaultPort: scheme.port), address.port > 0
@@ -43,7 +45,7 @@ struct BrokerURL {
             throw Failure(message: "the host or the port is missing or malformed")
         }
         self.address = address
-        user = fields.first.flatMap(Self.decode) ?? ""
+        user = String(decoding: fields.first.flatMap { PercentEncoding.bytes(of: $0) } ?? [], as: UTF8.self)
         holdsSecret = fields.count == 2 && fields[1] != "guest"
     }
 
@@ -63,41 +65,12 @@ struct BrokerURL {
     }
 
     private static func withoutUserPassword(_ text: String) -> String {
-        guard let start = text.range(of: "://") else { return text.contains("@") ? Secret.placeholder : text }
+        guard let start = text.firstRange(of: "://") else { return text.contains("@") ? Secret.placeholder : text }
         let rest = text[start.upperBound...]
         // A password that should have been encoded may hold an '@' or a '/': the last '@' of all ends it.
         guard let end = rest.lastIndex(of: "@") else { return text }
         let user = rest[..<end].prefix { $0 != ":" }
         let hasPassword = user.endIndex != end
         return text[..<start.upperBound] + user + (hasPassword ? ":\(Secret.placeholder)" : "") + rest[end...]
-    }
-
-    private static func decode(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let digits = Optional(rest.prefix(2)), digits.count == 2,
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-extension String {
-    /// Where a text begins to occur, without Foundation.
-    fileprivate func range(of needle: String) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(needle) { return start..<index(start, offsetBy: needle.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }

@@ -1,3 +1,5 @@
+internal import Essentials
+
 /// Text that must never be printed: a password, or a URL that holds one.
 ///
 /// Any accidental print of the value (interpolation, `dump`, a debugger's summary) shows `[redacted]`.
@@ -45,22 +47,9 @@ extension Configuration {
         if let end = url[begin...].lastIndex(of: "@"), let colon = url[begin..<end].firstIndex(of: ":") {
             passwords.append(url[url.index(after: colon)..<end])
         }
-        return passwords.flatMap { [String($0), decoded($0)] }.filter { !$0.isEmpty && $0 != knownPassword }
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        return passwords.flatMap { password in
+            let decoded = PercentEncoding.bytes(of: password).map { String(decoding: $0, as: UTF8.self) }
+            return [String(password), decoded].compactMap(\.self)
+        }.filter { !$0.isEmpty && $0 != knownPassword }
     }
 }

@@ -1,3 +1,4 @@
+import Essentials
 import JSON
 
 /// Writes the CloudEvent that the options of `apus publish` describe.
@@ -71,7 +72,7 @@ enum PublishedEvent {
         try checkOptions(invocation, of: name, isPush ? pushOptions : isRecord ? recordOptions : datasetOptions)
         let event: Report = [
             "specversion": "1.0", "type": name, "source": invocation.string(source) ?? "apus-publish",
-            "id": invocation.string(identifier) ?? randomIdentifier(),
+            "id": invocation.string(identifier) ?? RandomIdentifier.uuid(),
             "data": isPush ? try push(invocation) : isRecord ? try record(invocation) : try dataset(invocation),
         ]
         return event.json
@@ -137,18 +138,5 @@ enum PublishedEvent {
     /// The values of an option; nil if there are none.
     private static func list(_ option: CommandOption, _ invocation: CommandInvocation) -> [String]? {
         invocation.has(option) ? invocation.strings(option) : nil
-    }
-
-    /// A random UUID (RFC 9562, version 4).
-    private static func randomIdentifier() -> String {
-        var bytes = (0..<16).map { _ in UInt8.random(in: 0 ... .max) }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        var text = ""
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text += "-" }
-            text += byte < 16 ? "0" + String(byte, radix: 16) : String(byte, radix: 16)
-        }
-        return text
     }
 }

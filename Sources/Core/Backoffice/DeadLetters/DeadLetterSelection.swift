@@ -67,7 +67,9 @@ public struct DeadLetterSelection: Hashable, Sendable {
     ) throws(RegistryError) -> DeadLetterSummary {
         let prefix = name.lowercased()
         let shown = "\"\(name.shortened(bytesMaximum: 80).printable())\""
-        guard prefix.utf8.count >= prefixCountMinimum, prefix.utf8.allSatisfy(Self.isHexadecimal) else {
+        guard prefix.utf8.count >= prefixCountMinimum,
+            prefix.utf8.allSatisfy({ HexadecimalDigits.value(of: $0) != nil })
+        else {
             throw RegistryError(
                 .notFound,
                 "\(shown) names no dead letter: expected \(prefixCountMinimum) to 32 hexadecimal digits, as 'apus "
@@ -87,9 +89,5 @@ public struct DeadLetterSelection: Hashable, Sendable {
                     + "\(found[1].identifier): give more digits.")
         }
         return letter
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Essentials
 import PushServiceSimulator
 
 /// Google's token endpoint: exchanges assertions of service accounts for access tokens.
@@ -90,23 +91,7 @@ struct FormFields {
     subscript(name: String) -> String? { fields[name] }
 
     private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
-        var decoded: [UInt8] = []
-        var rest = bytes
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): decoded.append(0x20)
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(value), let low = rest.popFirst().flatMap(value) else {
-                    return nil
-                }
-                decoded.append(high << 4 | low)
-            default: decoded.append(byte)
-            }
-        }
-        return String(validating: decoded, as: UTF8.self)
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) }
+        let spaced = bytes.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
+        return String(validating: spaced, as: UTF8.self).flatMap { PercentEncoding.decode($0) }
     }
 }

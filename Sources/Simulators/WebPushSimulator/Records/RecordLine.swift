@@ -57,8 +57,6 @@ enum RecordLine {
     }
 
     private static func hash(_ plaintext: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(
-            SHA256Digest.digest(plaintext).prefix(hashBytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        HexadecimalDigits.text(Array(SHA256Digest.digest(plaintext).prefix(hashBytes)))
     }
 }

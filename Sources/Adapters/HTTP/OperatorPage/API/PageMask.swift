@@ -43,9 +43,9 @@ struct PageMask: Sendable {
             run.removeAll()
         }
         for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x46, 0x61...0x66: run.append(byte)
-            default:
+            if HexadecimalDigits.value(of: byte) != nil {
+                run.append(byte)
+            } else {
                 endRun()
                 bytes.append(byte)
             }

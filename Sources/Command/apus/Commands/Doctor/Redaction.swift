@@ -1,3 +1,4 @@
+import Essentials
 import WorkerConfiguration
 
 /// Removes what must not leave the machine from texts: a second barrier, because nothing that is collected should have
@@ -33,7 +34,7 @@ struct Redaction: Sendable {
             run.removeAll(keepingCapacity: true)
         }
         for byte in text.utf8 {
-            if isHexadecimalDigit(byte) {
+            if HexadecimalDigits.value(of: byte) != nil {
                 run.append(byte)
             } else {
                 end()
@@ -42,14 +43,5 @@ struct Redaction: Sendable {
         }
         end()
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isHexadecimalDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 }
