@@ -75,10 +75,7 @@ public struct ADMMessageBuilder {
         writer.removeAll()
         keys.removeAll(keepingCapacity: true)
         writer.beginObject()
-        if let collapseID {
-            writer.key("consolidationKey")
-            writer.string(collapseID)
-        }
+        writer.member("consolidationKey", collapseID)
         writer.key("data")
         let start = writer.bytes.count
         writer.beginObject()

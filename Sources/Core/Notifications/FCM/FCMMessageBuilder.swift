@@ -87,9 +87,8 @@ public struct FCMMessageBuilder {
         writer.beginObject()
         writer.key("android")
         writer.beginObject()
-        writer.key("priority")
-        writer.string(priority == .immediate ? "HIGH" : "NORMAL")
-        if let collapseID { writer.member("collapse_key", collapseID) }
+        writer.member("priority", priority == .immediate ? "HIGH" : "NORMAL")
+        writer.member("collapse_key", collapseID)
     }
 
     private mutating func finished(
@@ -128,12 +127,11 @@ public struct FCMMessageBuilder {
         case nil: break
         }
         if let badge = notification.badge, badge > 0 {
-            writer.key("notification_count")
-            writer.integer(badge)
+            writer.member("notification_count", badge)
         }
         if let category = notification.category { writeCounted("click_action", category) }
-        if let level = notification.interruptionLevel { writer.member("notification_priority", level.fcmPriority) }
-        if let tag { writer.member("tag", tag) }
+        writer.member("notification_priority", notification.interruptionLevel?.fcmPriority)
+        writer.member("tag", tag)
         writer.endObject()
     }
 

@@ -79,35 +79,34 @@ public struct PayloadBuilder {
         // In a Live Activity the sound is a part of the alert, as in Apple's samples.
         let alertSound = members.hasLiveActivityKeys ? notification.sound : nil
         if members.hasAlert || alertSound != nil { writeAlert(notification, members, alertSound) }
-        if let badge = notification.badge { write("badge", badge) }
+        writer.member("badge", notification.badge)
         if let sound = notification.sound, alertSound == nil { write(sound) }
-        if let threadID = notification.threadID { write("thread-id", threadID) }
-        if let category = notification.category { write("category", category) }
-        if let level = notification.interruptionLevel { write("interruption-level", level.rawValue) }
-        if let score = notification.relevanceScore { write("relevance-score", score) }
-        if let filter = notification.filterCriteria { write("filter-criteria", filter) }
+        writer.member("thread-id", notification.threadID)
+        writer.member("category", notification.category)
+        writer.member("interruption-level", notification.interruptionLevel?.rawValue)
+        writer.member("relevance-score", notification.relevanceScore)
+        writer.member("filter-criteria", notification.filterCriteria)
     }
 
     private mutating func writeDelivery(_ notification: Notification) {
-        if notification.isContentAvailable { write("content-available", 1) }
-        if notification.isContentMutable || notification.image != nil { write("mutable-content", 1) }
-        if let target = notification.targetContentID { write("target-content-id", target) }
+        if notification.isContentAvailable { writer.member("content-available", 1) }
+        if notification.isContentMutable || notification.image != nil { writer.member("mutable-content", 1) }
+        writer.member("target-content-id", notification.targetContentID)
         if notification.isContentChanged {
-            writer.key("content-changed")
-            writer.boolean(true)
+            writer.member("content-changed", true)
         }
     }
 
     private mutating func writeLiveActivity(_ notification: Notification) {
-        if let timestamp = notification.timestampSeconds { write("timestamp", timestamp) }
-        if let event = notification.liveActivityEvent { write("event", event.rawValue) }
-        if let state = notification.contentState { write("content-state", state) }
-        if let stale = notification.staleDateSeconds { write("stale-date", stale) }
-        if let dismissal = notification.dismissalDateSeconds { write("dismissal-date", dismissal) }
-        if let type = notification.attributesType { write("attributes-type", type) }
-        if let attributes = notification.attributes { write("attributes", attributes) }
-        if let channel = notification.inputPushChannel { write("input-push-channel", channel) }
-        if notification.requestsInputPushToken { write("input-push-token", 1) }
+        writer.member("timestamp", notification.timestampSeconds)
+        writer.member("event", notification.liveActivityEvent?.rawValue)
+        writer.member("content-state", notification.contentState)
+        writer.member("stale-date", notification.staleDateSeconds)
+        writer.member("dismissal-date", notification.dismissalDateSeconds)
+        writer.member("attributes-type", notification.attributesType)
+        writer.member("attributes", notification.attributes)
+        writer.member("input-push-channel", notification.inputPushChannel)
+        if notification.requestsInputPushToken { writer.member("input-push-token", 1) }
     }
 
     private mutating func writeAlert(
@@ -119,48 +118,29 @@ public struct PayloadBuilder {
             return
         }
         writer.beginObject()
-        if let title = notification.title { write("title", title) }
-        if let subtitle = notification.subtitle { write("subtitle", subtitle) }
-        if let body = notification.body { write("body", body) }
+        writer.member("title", notification.title)
+        writer.member("subtitle", notification.subtitle)
+        writer.member("body", notification.body)
         if members.hasLiveActivityKeys {
             if let text = notification.localizedTitle, notification.title == nil { writeObject("title", text) }
             if let text = notification.localizedSubtitle, notification.subtitle == nil { writeObject("subtitle", text) }
             if let text = notification.localizedBody, notification.body == nil { writeObject("body", text) }
         } else {
-            if let text = notification.localizedTitle { writer.members("title-loc-key", "title-loc-args", text) }
-            if let text = notification.localizedSubtitle {
-                writer.members("subtitle-loc-key", "subtitle-loc-args", text)
-            }
-            if let text = notification.localizedBody { writer.members("loc-key", "loc-args", text) }
+            writer.members("title-loc-key", "title-loc-args", notification.localizedTitle)
+            writer.members("subtitle-loc-key", "subtitle-loc-args", notification.localizedSubtitle)
+            writer.members("loc-key", "loc-args", notification.localizedBody)
         }
-        if let action = notification.actionLocalizationKey { write("action-loc-key", action) }
-        if let image = notification.launchImage { write("launch-image", image) }
+        writer.member("action-loc-key", notification.actionLocalizationKey)
+        writer.member("launch-image", notification.launchImage)
         if let sound { write(sound) }
         writer.endObject()
     }
 
     // MARK: Single values
 
-    private mutating func write(_ key: StaticString, _ value: String) { writer.member(key, value) }
-
-    private mutating func write(_ key: StaticString, _ value: some FixedWidthInteger) {
-        writer.key(key)
-        writer.integer(value)
-    }
-
-    private mutating func write(_ key: StaticString, _ value: Double) {
-        writer.key(key)
-        writer.double(value)
-    }
-
-    private mutating func write(_ key: StaticString, _ value: RawJSON) { writer.member(key, value) }
-
     /// The form that the alert of a Live Activity uses: an object in place of the text.
     private mutating func writeObject(_ key: StaticString, _ text: Notification.LocalizedText) {
-        writer.key(key)
-        writer.beginObject()
-        writer.members("loc-key", "loc-args", text)
-        writer.endObject()
+        writer.object(key) { $0.members("loc-key", "loc-args", text) }
     }
 
     private mutating func write(_ sound: Notification.Sound) {
@@ -170,9 +150,9 @@ public struct PayloadBuilder {
             writer.string(name)
         case .critical(let name, let volume):
             writer.beginObject()
-            write("critical", 1)
-            write("name", name)
-            if let volume { write("volume", volume) }
+            writer.member("critical", 1)
+            writer.member("name", name)
+            writer.member("volume", volume)
             writer.endObject()
         }
     }

@@ -120,47 +120,40 @@ public struct WebPushMessageBuilder {
             notification.customData.first { $0.key == name && $0.value.bytes.first == UInt8(ascii: "\"") }?.value
         }
         if notification.title != nil, links[0] != nil {
-            writer.key("web_push")
-            writer.integer(Self.declarativeMark)
+            writer.member("web_push", Self.declarativeMark)
         }
         writer.key("notification")
         writer.beginObject()
-        if let title = notification.title { writer.member("title", title) }
-        if let body = notification.body { writer.member("body", body) }
-        if let navigate = links[0] { writer.member("navigate", navigate) }
+        writer.member("title", notification.title)
+        writer.member("body", notification.body)
+        writer.member("navigate", links[0])
         if let image = notification.image {
             writer.member("image", image)
         } else if let image = links[1] {
             writer.member("image", image)
         }
-        if let icon = links[2] { writer.member("icon", icon) }
-        if let tag { writer.member("tag", tag) }
+        writer.member("icon", links[2])
+        writer.member("tag", tag)
         switch notification.interruptionLevel {
-        case .passive: write("silent", true)
-        case .timeSensitive, .critical: write("requireInteraction", true)
+        case .passive: writer.member("silent", true)
+        case .timeSensitive, .critical: writer.member("requireInteraction", true)
         case .active, nil: break
         }
         writeForServiceWorker(notification)
         writer.endObject()
         if let badge = notification.badge, badge >= 0 {
-            writer.key("app_badge")
-            writer.integer(badge)
+            writer.member("app_badge", badge)
         }
-        if notification.isContentMutable { write("mutable", true) }
+        if notification.isContentMutable { writer.member("mutable", true) }
     }
 
     private mutating func writeForServiceWorker(_ notification: Notification) {
-        if let subtitle = notification.subtitle { writer.member("subtitle", subtitle) }
-        if let text = notification.localizedTitle { writer.members("titleLocKey", "titleLocArgs", text) }
-        if let text = notification.localizedSubtitle { writer.members("subtitleLocKey", "subtitleLocArgs", text) }
-        if let text = notification.localizedBody { writer.members("locKey", "locArgs", text) }
-        if let threadID = notification.threadID { writer.member("threadId", threadID) }
-        if let category = notification.category { writer.member("category", category) }
-    }
-
-    private mutating func write(_ key: StaticString, _ value: Bool) {
-        writer.key(key)
-        writer.boolean(value)
+        writer.member("subtitle", notification.subtitle)
+        writer.members("titleLocKey", "titleLocArgs", notification.localizedTitle)
+        writer.members("subtitleLocKey", "subtitleLocArgs", notification.localizedSubtitle)
+        writer.members("locKey", "locArgs", notification.localizedBody)
+        writer.member("threadId", notification.threadID)
+        writer.member("category", notification.category)
     }
 }
 

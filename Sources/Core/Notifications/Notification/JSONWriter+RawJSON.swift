@@ -2,26 +2,18 @@ internal import JSON
 
 /// Members that the builders of all push services write.
 extension JSONWriter {
-    /// Writes a member whose value is a text.
-    mutating func member(_ key: StaticString, _ value: String) {
-        self.key(key)
-        string(value)
-    }
-
-    /// Writes a member whose value is JSON already.
-    mutating func member(_ key: StaticString, _ value: RawJSON) {
+    /// Writes a member whose value is JSON already; nothing for nil.
+    mutating func member(_ key: StaticString, _ value: RawJSON?) {
+        guard let value else { return }
         self.key(key)
         raw(value.bytes)
     }
 
-    /// Writes a localized text: its key, and its arguments if there are any.
-    mutating func members(_ key: StaticString, _ argumentsKey: StaticString, _ text: Notification.LocalizedText) {
+    /// Writes a localized text: its key, and its arguments if there are any; nothing for nil.
+    mutating func members(_ key: StaticString, _ argumentsKey: StaticString, _ text: Notification.LocalizedText?) {
+        guard let text else { return }
         member(key, text.key)
-        guard !text.arguments.isEmpty else { return }
-        self.key(argumentsKey)
-        beginArray()
-        for argument in text.arguments { string(argument) }
-        endArray()
+        if !text.arguments.isEmpty { array(argumentsKey, texts: text.arguments) }
     }
 
     /// Writes JSON as a text: a text as it is, any other value as the text of its JSON.
