@@ -33,7 +33,7 @@ struct Assertion {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count <= Self.bytesMaximum, parts.count == 3 else { return nil }
         let decoded = parts.compactMap { Base64URL.decode($0) }
-        guard decoded.count == 3, let header = JSONNode.parse(decoded[0]), let claims = JSONNode.parse(decoded[1]),
+        guard decoded.count == 3, let header = GoogleJSON.parse(decoded[0]), let claims = GoogleJSON.parse(decoded[1]),
             let algorithm = header["alg"]?.text, let issuer = claims["iss"]?.text, let audience = claims["aud"]?.text,
             let issuedAt = claims["iat"]?.integer, let expiresAt = claims["exp"]?.integer
         else { return nil }

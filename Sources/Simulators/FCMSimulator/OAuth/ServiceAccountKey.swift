@@ -32,7 +32,7 @@ public struct ServiceAccountKey: Sendable {
     /// - Parameter tokenURI: where the sender gets access tokens, for example `https://127.0.0.1:8443/token`.
     /// - Returns: the text in JSON.
     public func credentialsJSON(tokenURI: String) -> String {
-        let node = JSONNode([
+        let node = GoogleJSON([
             "type": "service_account", "project_id": projectID, "private_key_id": keyID, "private_key": privateKeyPEM,
             "client_email": account.email, "client_id": "100000000000000000000",
             "auth_uri": "https://accounts.google.com/o/oauth2/auth", "token_uri": tokenURI,

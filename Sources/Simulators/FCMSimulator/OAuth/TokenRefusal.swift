@@ -62,7 +62,7 @@ enum TokenRefusal: String, CaseIterable, Error {
     /// The answer, with another status than the usual one for a fault.
     func answer(status: Int? = nil) -> ServiceAnswer {
         let (usual, error, description) = answer
-        let body = JSONNode(["error": error, "error_description": description]).body
+        let body = GoogleJSON(["error": error, "error_description": description]).body
         return .json(status: status ?? usual, reason: rawValue, body)
     }
 }

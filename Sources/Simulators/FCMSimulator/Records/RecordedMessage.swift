@@ -48,7 +48,7 @@ public struct RecordedMessage: AnswerRecord, Equatable {
         self.payload = payload
     }
 
-    private static func texts(_ members: [JSONNode.Member]) -> [String: String] {
+    private static func texts(_ members: [GoogleJSON.Member]) -> [String: String] {
         Dictionary(members.map { ($0.name, $0.value.text ?? "") }, uniquingKeysWith: { first, _ in first })
     }
 }
@@ -95,6 +95,6 @@ enum MessageLine {
     /// Texts of requests are UTF-8, and go into the line as such.
     private static func append(_ name: StaticString, _ text: String?, to bytes: inout [UInt8]) {
         bytes.append(text: name)
-        bytes += (text.map { JSONNode.string($0).compact } ?? "null").utf8
+        bytes += (text.map { GoogleJSON.string($0).compact } ?? "null").utf8
     }
 }

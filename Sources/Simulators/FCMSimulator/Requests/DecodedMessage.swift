@@ -36,12 +36,12 @@ struct DecodedMessage {
     /// The target; nil if the message has none.
     let target: MessageTarget?
     /// The message, with `snake_case` names.
-    let node: JSONNode
+    let node: GoogleJSON
 
     /// Takes a request apart.
     ///
     /// - Parameter request: as `MessageDecoder` gives it.
-    init(_ request: JSONNode) {
+    init(_ request: GoogleJSON) {
         isValidateOnly = request["validate_only"] == .bool(true)
         node = request["message"] ?? .object([])
         let node = node
@@ -52,10 +52,10 @@ struct DecodedMessage {
     }
 
     /// The part for Android.
-    var android: JSONNode? { node["android"] }
+    var android: GoogleJSON? { node["android"] }
 
     /// The data that an Android device gets: its own come first.
-    var data: [JSONNode.Member] { (android?["data"] ?? node["data"])?.members ?? [] }
+    var data: [GoogleJSON.Member] { (android?["data"] ?? node["data"])?.members ?? [] }
 
     /// The key by which a later message takes its place; nil if there is none.
     var collapseKey: String? { android?["collapse_key"]?.text }
@@ -89,7 +89,7 @@ struct DecodedMessage {
     }
 }
 
-extension JSONNode {
+extension GoogleJSON {
     /// Adds the value to a digest, the members of objects in the order of their names.
     fileprivate func mix(into digest: inout WordDigest) {
         switch self {

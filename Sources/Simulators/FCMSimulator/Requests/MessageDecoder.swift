@@ -18,8 +18,8 @@ struct MessageDecoder {
     /// Reads a body.
     ///
     /// - Returns: the request with `snake_case` names and without nulls; meaningful only if there are no violations.
-    mutating func decode(_ body: [UInt8]) -> JSONNode {
-        guard let node = JSONNode.parse(body) else {
+    mutating func decode(_ body: [UInt8]) -> GoogleJSON {
+        guard let node = GoogleJSON.parse(body) else {
             return refuse("", "Invalid JSON payload received. Unexpected token.\n\(Self.excerpt(body))\n^")
         }
         guard case .object = node else {
@@ -33,12 +33,12 @@ struct MessageDecoder {
     }
 
     @discardableResult
-    private mutating func refuse(_ field: String, _ description: String) -> JSONNode {
+    private mutating func refuse(_ field: String, _ description: String) -> GoogleJSON {
         violations.append(FieldViolation(field: field, description: description))
         return .null
     }
 
-    private mutating func refuseValue(_ path: String, _ type: String, _ value: String) -> JSONNode {
+    private mutating func refuseValue(_ path: String, _ type: String, _ value: String) -> GoogleJSON {
         refuse(path, "Invalid value at '\(path)' (\(type)), \(value)")
     }
 
@@ -49,12 +49,12 @@ struct MessageDecoder {
 
     // MARK: Messages
 
-    private mutating func message(_ node: JSONNode, _ type: MessageType, at path: String) -> JSONNode {
+    private mutating func message(_ node: GoogleJSON, _ type: MessageType, at path: String) -> GoogleJSON {
         guard case .object(let members) = node else {
             if case .array = node { return notRepeating(path) }
             return refuseValue(path, "type.googleapis.com/" + type.name, node.compact)
         }
-        var known: [JSONNode.Member] = []
+        var known: [GoogleJSON.Member] = []
         var groups: Set<String> = []
         for member in members {
             guard let field = type.field(member.name) else {
@@ -74,13 +74,13 @@ struct MessageDecoder {
                 continue
             }
             let place = path.isEmpty ? field.name : path + "." + field.name
-            known.append(JSONNode.Member(name: field.name, value: value(member.value, field.type, at: place)))
+            known.append(GoogleJSON.Member(name: field.name, value: value(member.value, field.type, at: place)))
         }
         return .object(known)
     }
 
     /// A list where there is one value.
-    private mutating func notRepeating(_ path: String) -> JSONNode {
+    private mutating func notRepeating(_ path: String) -> GoogleJSON {
         let name = path.split(separator: ".").last ?? ""
         let parent = path.dropLast(name.count + (path.count > name.count ? 1 : 0))
         refuseName(String(name), at: String(parent), "Proto field is not repeating, cannot start list.")
@@ -88,7 +88,7 @@ struct MessageDecoder {
     }
 
     /// An object where there is a plain value: the parser takes its members for fields.
-    private mutating func notAMessage(_ members: [JSONNode.Member], _ path: String) -> JSONNode {
+    private mutating func notAMessage(_ members: [GoogleJSON.Member], _ path: String) -> GoogleJSON {
         for member in members { refuseName(member.name, at: path, "Cannot find field.") }
         if members.isEmpty { refuse(path, "Invalid value at '\(path)', {}") }
         return .null
@@ -96,7 +96,7 @@ struct MessageDecoder {
 
     // MARK: Values
 
-    private mutating func value(_ node: JSONNode, _ type: FieldType, at path: String) -> JSONNode {
+    private mutating func value(_ node: GoogleJSON, _ type: FieldType, at path: String) -> GoogleJSON {
         switch (type, node) {
         case (.message(let type), _): return message(node, type, at: path)
         case (.list(let element), .array(let nodes)):
@@ -112,20 +112,20 @@ struct MessageDecoder {
         }
     }
 
-    private mutating func map(_ members: [JSONNode.Member], at path: String) -> JSONNode {
-        var known: [JSONNode.Member] = []
+    private mutating func map(_ members: [GoogleJSON.Member], at path: String) -> GoogleJSON {
+        var known: [GoogleJSON.Member] = []
         for (index, member) in members.enumerated() {
             if known.contains(where: { $0.name == member.name }) {
                 refuseName(member.name, at: path, "Duplicate map key.")
                 continue
             }
             let place = "\(path)[\(index)].value"
-            known.append(JSONNode.Member(name: member.name, value: value(member.value, .string, at: place)))
+            known.append(GoogleJSON.Member(name: member.name, value: value(member.value, .string, at: place)))
         }
         return .object(known)
     }
 
-    private mutating func scalar(_ node: JSONNode, _ type: FieldType, at path: String) -> JSONNode {
+    private mutating func scalar(_ node: GoogleJSON, _ type: FieldType, at path: String) -> GoogleJSON {
         switch (type, node) {
         case (.string, .string), (.bool, .bool), (.double, .number): return node
         case (.string, _): return refuseValue(path, "TYPE_STRING", node.compact)

@@ -184,6 +184,6 @@ extension ServiceAnswer {
 
     /// Acceptance: the message has a name from now on.
     static func accepted(_ name: String) -> ServiceAnswer {
-        json(status: 200, reason: nil, JSONNode(["name": name]).body)
+        json(status: 200, reason: nil, GoogleJSON(["name": name]).body)
     }
 }

@@ -28,22 +28,22 @@ struct GoogleError {
     /// The body, as Google indents it.
     var body: [UInt8] {
         var members = [
-            JSONNode.Member(name: "code", value: .number(String(status))),
-            JSONNode.Member(name: "message", value: .string(message)),
-            JSONNode.Member(name: "status", value: .string(code)),
+            GoogleJSON.Member(name: "code", value: .number(String(status))),
+            GoogleJSON.Member(name: "message", value: .string(message)),
+            GoogleJSON.Member(name: "status", value: .string(code)),
         ]
-        if !details.isEmpty { members.append(JSONNode.Member(name: "details", value: .array(details.map(\.node)))) }
-        return JSONNode.object([JSONNode.Member(name: "error", value: .object(members))]).body
+        if !details.isEmpty { members.append(GoogleJSON.Member(name: "details", value: .array(details.map(\.node)))) }
+        return GoogleJSON.object([GoogleJSON.Member(name: "error", value: .object(members))]).body
     }
 }
 
 /// A detail of an error: its type and its members.
 struct ErrorDetail {
-    let node: JSONNode
+    let node: GoogleJSON
 
-    private init(_ type: String, _ members: JSONNode) {
+    private init(_ type: String, _ members: GoogleJSON) {
         node = .object(
-            [JSONNode.Member(name: "@type", value: .string("type.googleapis.com/" + type))] + members.members)
+            [GoogleJSON.Member(name: "@type", value: .string("type.googleapis.com/" + type))] + members.members)
     }
 
     /// FCM's code.
@@ -54,7 +54,7 @@ struct ErrorDetail {
     /// The fields that are wrong; one of the request itself has no path.
     static func badRequest(_ violations: [FieldViolation]) -> ErrorDetail {
         let nodes = violations.map { violation in
-            JSONNode(
+            GoogleJSON(
                 violation.field.isEmpty
                     ? ["description": violation.description]
                     : ["field": violation.field, "description": violation.description])
@@ -73,7 +73,7 @@ struct ErrorDetail {
     static func errorInfo(_ reason: FCMRefusal, _ metadata: KeyValuePairs<String, String>) -> ErrorDetail {
         ErrorDetail(
             "google.rpc.ErrorInfo",
-            ["reason": .string(reason.rawValue), "domain": "googleapis.com", "metadata": JSONNode(metadata)])
+            ["reason": .string(reason.rawValue), "domain": "googleapis.com", "metadata": GoogleJSON(metadata)])
     }
 
     /// The details of a refusal.
@@ -96,7 +96,7 @@ struct ErrorDetail {
                     "quota_metric": "fcm.googleapis.com/send_requests", "quota_unit": "1/min/{project}",
                     "service": service, "quota_location": "global", "quota_limit": "SendsPerMinutePerProject",
                 ])
-            let help: JSONNode = [
+            let help: GoogleJSON = [
                 "description": "Request a higher quota limit.",
                 "url": "https://cloud.google.com/docs/quotas/help/request_increase",
             ]

@@ -115,7 +115,7 @@ enum MessageRules {
     }
 
     /// The bytes of the members of an object, strings without their quotes.
-    private static func byteCount(_ node: JSONNode?) -> Int {
+    private static func byteCount(_ node: GoogleJSON?) -> Int {
         node?.members.reduce(0) { $0 + $1.name.utf8.count + ($1.value.text ?? $1.value.compact).utf8.count } ?? 0
     }
 }

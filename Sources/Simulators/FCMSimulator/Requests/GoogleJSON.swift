@@ -1,24 +1,27 @@
 import PushServiceSimulator
 
-/// A JSON value as it stands in a request: numbers keep their digits, and objects their order and repeated names.
-indirect enum JSONNode: Equatable {
+/// A JSON value as Google's servers read and write it.
+///
+/// It is no `JSONValue`: numbers keep their digits, because errors quote them, and it can be made as well as read.
+/// Objects keep their order and their repeated names.
+indirect enum GoogleJSON: Equatable {
     case null
     case bool(Bool)
     case number(String)
     case string(String)
-    case array([JSONNode])
+    case array([GoogleJSON])
     case object([Member])
 
     /// A name and a value in an object.
     struct Member: Equatable {
         let name: String
-        let value: JSONNode
+        let value: GoogleJSON
     }
 
     private static let depthMaximum = 64
 
     /// Reads a value; nil if the bytes are not UTF-8, JSON (RFC 8259), and nothing else.
-    static func parse(_ bytes: [UInt8]) -> JSONNode? {
+    static func parse(_ bytes: [UInt8]) -> GoogleJSON? {
         bytes.withUnsafeBufferPointer { bytes in
             guard var reader = try? JSONReader(bytes), let node = try? read(&reader, depth: 0),
                 (try? reader.readEnd()) != nil
@@ -27,7 +30,7 @@ indirect enum JSONNode: Equatable {
         }
     }
 
-    private static func read(_ reader: inout JSONReader, depth: Int) throws(JSONReader.Malformed) -> JSONNode {
+    private static func read(_ reader: inout JSONReader, depth: Int) throws(JSONReader.Malformed) -> GoogleJSON {
         guard depth < depthMaximum else { throw JSONReader.Malformed() }
         switch reader.nextByte {
         case UInt8(ascii: "\""): return .string(try reader.readText())
@@ -39,7 +42,7 @@ indirect enum JSONNode: Equatable {
             }
             return .object(members)
         case UInt8(ascii: "["):
-            var elements: [JSONNode] = []
+            var elements: [GoogleJSON] = []
             try reader.enterArray()
             while try reader.nextElement() { elements.append(try read(&reader, depth: depth + 1)) }
             return .array(elements)
@@ -57,7 +60,7 @@ indirect enum JSONNode: Equatable {
     }
 
     /// The first member of that name; nil if this is no object or has none.
-    subscript(name: String) -> JSONNode? { members.first { $0.name == name }?.value }
+    subscript(name: String) -> GoogleJSON? { members.first { $0.name == name }?.value }
 
     /// The text of a string.
     var text: String? { if case .string(let text) = self { text } else { nil } }
@@ -69,12 +72,12 @@ indirect enum JSONNode: Equatable {
     var members: [Member] { if case .object(let members) = self { members } else { [] } }
 }
 
-extension JSONNode: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+extension GoogleJSON: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     init(stringLiteral text: String) { self = .string(text) }
 
-    init(arrayLiteral elements: JSONNode...) { self = .array(elements) }
+    init(arrayLiteral elements: GoogleJSON...) { self = .array(elements) }
 
-    init(dictionaryLiteral members: (String, JSONNode)...) {
+    init(dictionaryLiteral members: (String, GoogleJSON)...) {
         self = .object(members.map { Member(name: $0, value: $1) })
     }
 
@@ -85,7 +88,7 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, Expre
 }
 
 /// Writes values as Google's servers do: two columns a level, and brackets of tags escaped.
-extension JSONNode {
+extension GoogleJSON {
     /// The body of an answer: the value on several lines, with a line feed at the end.
     var body: [UInt8] { Array((indented(by: "\n") + "\n").utf8) }
 
