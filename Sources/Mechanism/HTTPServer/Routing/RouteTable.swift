@@ -21,11 +21,13 @@ public struct RouteTable<Served: Sendable>: Sendable {
 
     /// Creates a table; of two routes that fit a request, the earlier one serves it.
     ///
-    /// - Parameter routes: the routes; the first segment of each path is a literal.
+    /// - Parameter routes: the routes; the first segment of each path must be a literal, or this traps.
     public init(_ routes: [(method: String, path: PathPattern, served: Served)]) {
         var table: [String: [Route]] = [:]
         for (method, path, served) in routes {
-            guard case .literal(let first)? = path.segments.first else { continue }
+            guard case .literal(let first)? = path.segments.first else {
+                preconditionFailure("the route \(path.text) does not begin with a literal segment")
+            }
             table[first, default: []].append(Route(method: method, path: path, served: served))
         }
         self.routes = table

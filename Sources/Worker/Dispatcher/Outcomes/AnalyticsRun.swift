@@ -7,9 +7,6 @@ import RegistryCore
 public import StructuredLogging
 public import WorkerConfiguration
 
-/// The host that counts campaigns, in a process of its own.
-public typealias AnalyticsHost = OutcomeHost<AnalyticsRun>
-
 /// The counter of one configuration.
 public final class AnalyticsRun: OutcomeRun {
     /// The most messages that the counter holds: each tells of up to 500 pushes.

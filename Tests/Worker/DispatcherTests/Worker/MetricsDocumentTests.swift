@@ -49,7 +49,7 @@ struct MetricsDocumentTests {
             fixture.load(sections + ConfigurationFixture.app + others), version: "1.2.3", metrics: metrics)
         // Those of `apus webhooks`.
         _ = WebhookMetrics(metrics, app: "chat")
-        let counting = try AnalyticsHost(
+        let counting = try OutcomeHost<AnalyticsRun>(
             fixture.load(
                 "[analytics]\nenabled = true\n[log]\nlevel = \"error\"\n"
                     + ConfigurationFixture.app.replacing("[[app]]", with: "[[app]]\noutcomes = [\"all\"]")),
