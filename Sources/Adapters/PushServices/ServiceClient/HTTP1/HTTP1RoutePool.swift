@@ -9,7 +9,7 @@ final class HTTP1RoutePool {
     private struct Sent {
         let request: PushRequest
         var submittedNanoseconds: UInt64 = 0
-        var generation: UInt64 = 0
+        var authorization = ConnectionAuthorization()
         var needsNewConnection = false
     }
 
@@ -20,7 +20,7 @@ final class HTTP1RoutePool {
     private let adapter: any HTTP1Adapter
     private var machine: HTTP1RouteMachine
     private var log: HTTP1RouteLog
-    private var authorization = PoolAuthorization()
+    private var authorization = RouteAuthorization()
     private var sent: [Sent?] = []
     private var lastFailure = ""
     private var reportedReachable: Bool?
@@ -42,7 +42,7 @@ final class HTTP1RoutePool {
     var dueNanoseconds: UInt64 { min(machine.wakeUpNanoseconds, authorization.recheckNanoseconds) }
 
     /// Has the authorization fetched, so that the first push finds it, and its problems show at the start.
-    func start() { checkAuthorization(owner.loop.nowNanoseconds) }
+    func start() { checkAuthorization(isNeeded: true, owner.loop.nowNanoseconds) }
 
     /// Takes in one push; the end of the tick sends it.
     func send(_ request: PushRequest, nowNanoseconds: UInt64) {
@@ -64,14 +64,14 @@ final class HTTP1RoutePool {
     /// Ends the pushes that wait; pushes under way may still be answered.
     func close() {
         machine.close()
-        endNotProcessed(machine.abandonWaiting(), "the transport is closing")
+        end(machine.abandonWaiting(), .notProcessed("the transport is closing"))
     }
 
     /// Does what has become due, and sends what can be sent.
     func tickEnded() {
         let now = owner.loop.nowNanoseconds
-        endNotProcessed(machine.expired(nowNanoseconds: now), waitedReason)
-        if machine.waitingCount > 0 || authorization.isUnavailable { checkAuthorization(now) }
+        end(machine.expired(nowNanoseconds: now), .notProcessed(waitedReason))
+        checkAuthorization(isNeeded: machine.waitingCount > 0, now)
         if machine.beginsProbe(nowNanoseconds: now) { probe() }
         submitWaiting(now)
         log.sizes(inFlight: machine.inFlightCount, waiting: machine.waitingCount)
@@ -81,33 +81,26 @@ final class HTTP1RoutePool {
     private var title: String { route.service.title }
 
     private var waitedReason: String {
-        let cause = authorization.current == nil ? authorization.problem?.reason ?? "there is no authorization" : nil
-        let details = cause ?? lastFailure
+        let details = authorization.absence ?? lastFailure
         return "no request to \(title) could begin in time" + (details.isEmpty ? "" : "; \(details)")
     }
 
     // MARK: Authorization
 
-    private func checkAuthorization(_ nowNanoseconds: UInt64) {
-        guard !machine.isClosing, authorization.isDue(nowNanoseconds: nowNanoseconds) else { return }
+    private func checkAuthorization(isNeeded: Bool, _ nowNanoseconds: UInt64) {
+        guard !machine.isClosing, authorization.isDue(isNeeded: isNeeded, nowNanoseconds: nowNanoseconds) else {
+            return
+        }
         take(route.authorizer.authorization())
     }
 
     private func take(_ state: AuthorizationState) {
-        let before = authorization.problem
-        _ = authorization.answered(state)
-        if let problem = authorization.problem, problem != before { log.authorizationMissing(reason: problem.reason) }
+        if let problem = authorization.answered(state).problem { log.authorizationMissing(reason: problem) }
     }
 
-    /// Ends the pushes that wait if none of them can be authenticated: RabbitMQ keeps them better than memory does.
     private func endHopeless() {
-        guard let problem = authorization.hopeless else { return }
-        let waiting = machine.abandonWaiting()
-        switch problem {
-        case .unavailable(let reason): endNotProcessed(waiting, reason)
-        case .refused(let reason):
-            for push in waiting { report(push, .answered(PushAnswer(status: 401, reason: reason))) }
-        }
+        guard let outcome = authorization.waitingOutcome else { return }
+        end(machine.abandonWaiting(), outcome)
     }
 
     // MARK: Requests
@@ -121,7 +114,7 @@ final class HTTP1RoutePool {
     private func submit(_ push: Int, _ authorization: Authorization, _ nowNanoseconds: UInt64) {
         guard let request = sent[push]?.request else { return machine.ended(push) }
         sent[push]?.submittedNanoseconds = nowNanoseconds
-        sent[push]?.generation = authorization.generation
+        sent[push]?.authorization.generation = authorization.generation
         var post = adapter.request(
             for: request, authorization: authorization.headerValue, destination: destination,
             nowSeconds: WallClock.nowMilliseconds() / 1_000)
@@ -161,7 +154,7 @@ final class HTTP1RoutePool {
             full.explanation = answer.field(PartialAnswer.explanationField).flatMap { ServiceExplanation.text($0) }
         }
         let meaning = adapter.meaning(of: full).union(.ofHTTP(full.status))
-        if meaning.contains(.authorizationExpired), isRenewed(after: entry.generation) {
+        if meaning.contains(.authorizationExpired), isRenewed(after: entry.authorization, meaning) {
             log.authorizationRefused(reason: full.reason)
             if machine.answeredUnprocessed(push) == .waits { return }
         } else if meaning.contains(.misdirected) {
@@ -174,14 +167,10 @@ final class HTTP1RoutePool {
     }
 
     /// Whether another authorization can be had than the one that was refused.
-    private func isRenewed(after generation: UInt64) -> Bool {
-        let renewed = route.authorizer.authorizationExpired(generation: generation)
+    private func isRenewed(after refused: ConnectionAuthorization, _ meaning: AnswerMeaning) -> Bool {
+        let renewed = route.authorizer.authorizationExpired(generation: refused.generation)
         take(renewed)
-        switch renewed {
-        case .ready(let newest): return newest.generation > generation
-        case .pending: return true
-        case .unavailable, .refused: return false
-        }
+        return RouteAuthorization.isWorthAnotherTry(meaning, on: refused, renewed: renewed)
     }
 
     // MARK: Probes
@@ -208,9 +197,9 @@ final class HTTP1RoutePool {
 
     // MARK: Results
 
-    private func endNotProcessed(_ pushes: [Int], _ reason: String) {
-        log.notProcessed(pushes.count)
-        for push in pushes { report(push, .notProcessed(reason)) }
+    private func end(_ pushes: [Int], _ outcome: AttemptOutcome) {
+        if case .notProcessed = outcome { log.notProcessed(pushes.count) }
+        for push in pushes { report(push, outcome) }
     }
 
     private func report(_ push: Int, _ outcome: AttemptOutcome) {

@@ -51,7 +51,7 @@ final class EndpointPool {
     private let rejections: RouteRejections?
     private let adapter: any ServiceAdapter
     private let acceptedStatuses: ClosedRange<Int>
-    private var authorization = PoolAuthorization()
+    private var authorization = RouteAuthorization()
     private var addresses = AddressBook()
     private var reported = EndpointPoolLog.Sizes()
     /// The last reported state of the route to the push service.
@@ -116,7 +116,7 @@ final class EndpointPool {
     ///
     /// - Returns: when `timePassed` has to be called.
     func tickEnded() -> UInt64 {
-        if pool.waitingCount > 0 || authorization.isUnavailable { checkAuthorization() }
+        checkAuthorization()
         submitWaiting()
         perform(pool.submissionsEnded(nowNanoseconds: loop.nowNanoseconds))
         reportSizes()
@@ -152,7 +152,7 @@ final class EndpointPool {
         guard let connection = connection(submission.connection), let http = connection.http,
             let request = requests[submission.push]
         else { return perform(pool.submissionFailed(submission, nowNanoseconds: loop.nowNanoseconds)) }
-        connection.authorizationGeneration = authorization.generation
+        connection.authorization.generation = authorization.generation
         do throws(HTTP2Error) {
             let stream = try adapter.submit(
                 request, authorization: authorization.headerValue, sent: &connection.sentFields, on: http)
@@ -164,28 +164,23 @@ final class EndpointPool {
     }
 
     private func checkAuthorization() {
-        guard !pool.isClosing, authorization.isDue(nowNanoseconds: loop.nowNanoseconds) else { return }
+        guard !pool.isClosing,
+            authorization.isDue(isNeeded: pool.waitingCount > 0, nowNanoseconds: loop.nowNanoseconds)
+        else { return }
         take(configuration.authorizer.authorization())
     }
 
     private func take(_ state: AuthorizationState) {
-        let before = authorization.problem
-        let isOtherKey = authorization.answered(state)
-        if isOtherKey, adapter.bindsConnections { perform(pool.keyReplaced(nowNanoseconds: loop.nowNanoseconds)) }
-        if let problem = authorization.problem, problem != before { fail(problem.reason, hint: nil) }
+        let news = authorization.answered(state)
+        if news.isOtherKey, adapter.bindsConnections { perform(pool.keyReplaced(nowNanoseconds: loop.nowNanoseconds)) }
+        if let problem = news.problem { fail(problem, hint: nil) }
     }
 
-    /// Ends the pushes that wait if none of them can be authenticated: RabbitMQ keeps them better than memory does.
     private func endHopeless() {
-        guard let problem = authorization.hopeless else { return }
+        guard let outcome = authorization.waitingOutcome else { return }
         for push in pool.waitingGivenUp() {
-            switch problem {
-            case .unavailable(let reason):
-                log.metrics.requests.notProcessed.add()
-                report(push: push, .notProcessed(reason), submittedNanoseconds: nil)
-            case .refused(let reason):
-                report(push: push, .answered(PushAnswer(status: 401, reason: reason)), submittedNanoseconds: nil)
-            }
+            if case .notProcessed = outcome { log.metrics.requests.notProcessed.add() }
+            report(push: push, outcome, submittedNanoseconds: nil)
         }
     }
 
@@ -280,27 +275,13 @@ final class EndpointPool {
         if ended.isLastOfDraining, let close = pool.connectionToClose(after: connection.number) { perform([close]) }
     }
 
-    /// After how many refusals in a row a connection is replaced that accepted the authorization before.
-    private static let refusalsOfProvenConnection = 3
-
-    /// Notes what an answer says of the authorization.
-    ///
-    /// One server of a service may err: a connection that refuses several in a row is replaced, so that the next
-    /// attempt reaches another. APNs ends connections by itself on which it never accepted the token.
+    /// Notes what an answer says of the authorization; a connection that refuses it too often is replaced.
     private func noteAuthorization(_ connection: PooledConnection, isAccepted: Bool, _ reason: String) {
-        guard !isAccepted else {
-            connection.hasProvenAuthorization = true
-            connection.refusalsInARow = 0
-            return
-        }
+        guard !isAccepted else { return connection.authorization.accepted() }
         refusal = reason
-        connection.refusalsInARow += 1
-        guard !adapter.bindsConnections || connection.hasProvenAuthorization,
-            connection.refusalsInARow
-                == (connection.hasProvenAuthorization
-                    ? Self.refusalsOfProvenConnection : pool.limits.tokenRefusalsMaximum)
-        else { return }
-        replaceFaulty(connection, after: reason)
+        let isReplaced = connection.authorization.refused(
+            refusalsMaximum: pool.limits.tokenRefusalsMaximum, replacesUnproven: !adapter.bindsConnections)
+        if isReplaced { replaceFaulty(connection, after: reason) }
     }
 
     /// The authorization was refused, and the push is worth another try.
@@ -312,19 +293,16 @@ final class EndpointPool {
     private func isSentAgain(
         _ stream: Int32, of connection: PooledConnection, after reason: String, _ meaning: AnswerMeaning
     ) -> Bool {
-        let isWedged = meaning.contains(.connectionWedged)
-        var isWorthwhile = isWedged && connection.hasProvenAuthorization
+        var renewed: AuthorizationState?
         if meaning.contains(.authorizationExpired) {
-            let generation = connection.authorizationGeneration
-            let renewed = configuration.authorizer.authorizationExpired(generation: generation)
-            take(renewed)
-            switch renewed {
-            case .ready(let newest): isWorthwhile = isWorthwhile || newest.generation > generation
-            case .pending: isWorthwhile = true
-            case .unavailable, .refused: break
-            }
+            let state = configuration.authorizer.authorizationExpired(generation: connection.authorization.generation)
+            take(state)
+            renewed = state
         }
-        guard isWorthwhile else { return false }
+        guard RouteAuthorization.isWorthAnotherTry(meaning, on: connection.authorization, renewed: renewed) else {
+            return false
+        }
+        let isWedged = meaning.contains(.connectionWedged)
         let isWaiting = pool.answeredUnprocessed(
             stream: stream, of: connection.number, nowNanoseconds: loop.nowNanoseconds)
         if !connection.isRefused { log.authorizationRefused(reason: reason) }

@@ -22,12 +22,8 @@ final class PooledConnection {
     /// Whether the peer has announced the end, which then is no failure.
     var isGoingAway = false
     var sentFields: SentFields = []
-    /// The generation of the authorization that was sent last.
-    var authorizationGeneration: UInt64 = 0
-    /// Whether an answer has shown that the peer accepts our authorization.
-    var hasProvenAuthorization = false
-    /// How many answers in a row have refused our authorization.
-    var refusalsInARow = 0
+    /// What its answers have said of our authorization.
+    var authorization = ConnectionAuthorization()
     /// Whether a push was accepted on it.
     var hasAccepted = false
     /// Whether the connection is being replaced because of its answers.
