@@ -59,16 +59,12 @@ extension EndpointAnswer {
 
 /// Keeps reasons as strings that are there already: a rejected push allocates none.
 enum KnownReasons {
-    /// The longest unknown reason that is kept, in bytes: more is not a word.
-    private static let unknownBytesMaximum = 64
-
     /// The string for a reason's bytes; an unknown reason is copied, cut, and made printable.
     static func reason(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         if let known = APNsReason.all.first(where: { $0.utf8.count == bytes.count && $0.utf8.elementsEqual(bytes) }) {
             return known
         }
-        let kept = bytes.prefix(unknownBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }
-        return String(decoding: kept, as: UTF8.self)
+        return ServiceExplanation.reason(bytes)
     }
 }
 

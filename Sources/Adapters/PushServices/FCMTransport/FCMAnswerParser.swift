@@ -10,7 +10,6 @@ internal import ServiceClient
 /// is cut has no reason: then the status counts.
 struct FCMAnswerParser {
     private static let fcmErrorType = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
-    private static let reasonBytesMaximum = 64
 
     private let parser = JSONParser(depthMaximum: 16, bytesMaximum: PartialAnswer.bodyBytesMaximum)
 
@@ -74,7 +73,7 @@ struct FCMAnswerParser {
             isAboutToken(message, details) ? FCMReason.invalidToken : FCMReason.invalidArgument
         case FCMReason.quotaExceeded:
             isAboutDevice(details) ? FCMReason.deviceQuotaExceeded : FCMReason.quotaExceeded
-        default: kept(code)
+        default: ServiceExplanation.reason(code.utf8)
         }
     }
 
@@ -82,8 +81,8 @@ struct FCMAnswerParser {
         // The texts were seen in reports: FCM's pages do not list them.
         if message.hasPrefix("Fail to resolve resource") { return FCMReason.projectUnknown }
         if isAboutToken("", details) { return FCMReason.invalidToken }
-        let reason = details.lazy.compactMap { $0["reason"]?.string }.first
-        return kept(reason ?? error["status"]?.string ?? "")
+        let reason = details.lazy.compactMap { $0["reason"]?.string }.first ?? error["status"]?.string ?? ""
+        return ServiceExplanation.reason(reason.utf8)
     }
 
     private static func isAboutToken(_ message: String, _ details: [JSONValue]) -> Bool {
@@ -107,10 +106,5 @@ struct FCMAnswerParser {
 
     private static func violations(_ name: StaticString, _ details: [JSONValue]) -> [JSONValue] {
         details.flatMap { $0[name]?.array.map { Array($0) } ?? [] }
-    }
-
-    /// A word as it may be logged.
-    private static func kept(_ word: String) -> String {
-        String(decoding: word.utf8.prefix(reasonBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }, as: UTF8.self)
     }
 }

@@ -22,6 +22,14 @@ public enum ServiceExplanation {
     /// How much of such a word is kept.
     private static let keptLength = 8
 
+    /// The longest reason of a service's own that is kept, in bytes: more is not a word.
+    private static let reasonBytesMaximum = 64
+
+    /// Makes a reason of a word that is not known: cut, and without unprintable characters.
+    public static func reason(_ word: some Collection<UInt8>) -> String {
+        String(decoding: word.prefix(reasonBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }, as: UTF8.self)
+    }
+
     /// Makes an explanation of a text.
     ///
     /// - Parameter text: of any length; its beginning is looked at.

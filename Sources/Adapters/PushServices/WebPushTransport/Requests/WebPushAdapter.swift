@@ -85,7 +85,7 @@ final class WebPushAdapter: ServiceAdapter {
         answer.refusesVAPIDToken ? [.authorizationRefused, .authorizationExpired] : []
     }
 
-    func reason(inGoAway debugData: [UInt8]) -> String { WebPushAnswerParser.word(debugData) }
+    func reason(inGoAway debugData: [UInt8]) -> String { ServiceExplanation.reason(debugData) }
 
     func releaseMemory() { parser.releaseMemory() }
 }

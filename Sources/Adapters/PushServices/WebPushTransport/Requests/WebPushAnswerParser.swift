@@ -15,8 +15,6 @@ internal import ServiceClient
 /// known may use any of these forms to speak of the key or the token. All else that it says is dropped: then the reason
 /// is empty, and the status counts.
 struct WebPushAnswerParser {
-    /// The longest reason of a service's own that is kept, in bytes.
-    private static let wordBytesMaximum = 64
     /// Apple's words for a token that it does not take ("Sending web push notifications in web apps and browsers").
     private static let appleTokenReasons: Set<String> = ["BadJwtToken", "BadVapidPublicKey", "BadAuthorizationHeader"]
     /// autopush's number for any fault of a VAPID token.
@@ -72,10 +70,5 @@ struct WebPushAnswerParser {
         if text.contains("do not correspond") { return WebPushReason.otherKey }
         let isAboutToken = text.contains("UnauthorizedRegistration") || text.contains("JWT")
         return isAboutToken || status == 403 && text.contains("VAPID") ? WebPushReason.tokenRefused : ""
-    }
-
-    /// The printable beginning of a service's own word, for the log.
-    static func word(_ bytes: some Collection<UInt8>) -> String {
-        String(decoding: bytes.prefix(wordBytesMaximum).filter { $0 > 0x20 && $0 < 0x7f }, as: UTF8.self)
     }
 }
