@@ -245,11 +245,22 @@ extension ConfigurationReader {
                     key, app: app, "\(path) holds no certificate",
                     "name a file in PEM form (-----BEGIN CERTIFICATE-----)")
             }
-        } catch {
-            fail(
-                key, app: app, "cannot read \(path): \(error.message)", error.remedy, isTransient: error.isTransient)
-        }
+        } catch { fail(key, app: app, reading: path, error) }
         return path
+    }
+
+    /// Reports a file that cannot be read.
+    mutating func fail(
+        _ key: ConfigurationKey, app: Int? = nil, reading path: String, _ failure: ConfigurationFile.Failure
+    ) {
+        fail(
+            key, app: app, "cannot read \(path): \(failure.message)", failure.remedy, isTransient: failure.isTransient)
+    }
+
+    /// Warns of a file with a secret that other users can read.
+    mutating func warnOfReaders(_ key: ConfigurationKey, app: Int? = nil, _ path: String) {
+        guard ConfigurationFile.isReadableByOthers(path) else { return }
+        warn(key, app: app, "other users can read \(path)", "run 'chmod 600 \(path)'")
     }
 
     /// Reads the server that a push service is replaced by, if any.

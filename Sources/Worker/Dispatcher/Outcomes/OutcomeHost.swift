@@ -46,20 +46,10 @@ public protocol OutcomeRun: Sendable {
 
 /// A process that consumes outcomes, with health, metrics and reload.
 public final class OutcomeHost<Run: OutcomeRun>: Sendable {
-    private struct State {
-        var loaded: LoadedConfiguration
-        var run: Run
-    }
-
-    /// The log of the process.
-    public let logger: Logger
-    private let state: Mutex<State>
-    private let threshold: LogThreshold
+    private let running: RunningConfiguration
+    private let run: Mutex<Run>
     private let listen: HostPort?
-    private let metrics: MetricsRegistry
-    private let version: String
     private let admin = Mutex<AdminServer?>(nil)
-    private let reloader: Reloader
 
     /// Builds the parts; nothing is consumed before `start`.
     ///
@@ -74,16 +64,13 @@ public final class OutcomeHost<Run: OutcomeRun>: Sendable {
     ) throws(WorkerError) {
         let configuration = loaded.configuration
         try Run.check(configuration)
-        threshold = LogThreshold(configuration.log.level)
-        logger = LogSink(configuration.log).logger(threshold: threshold)
-        loaded.logWarnings(logger)
+        running = RunningConfiguration(loaded, version: version, metrics: metrics)
         self.listen = listen
-        self.version = version
-        self.metrics = metrics
-        reloader = Reloader(logger: logger, metrics: metrics)
-        let run = try Run(configuration, version: version, metrics: metrics, logger: logger)
-        state = Mutex(State(loaded: loaded, run: run))
+        run = Mutex(try Run(configuration, version: version, metrics: metrics, logger: running.logger))
     }
+
+    /// The log of the process.
+    public var logger: Logger { running.logger }
 
     /// Serves health and metrics, makes sure of the queues, and begins to consume.
     ///
@@ -91,7 +78,7 @@ public final class OutcomeHost<Run: OutcomeRun>: Sendable {
     ///
     /// - Throws: `WorkerError` if the address cannot be had, or a queue is missing.
     public func start() async throws(WorkerError) {
-        let (configuration, run) = state.withLock { ($0.loaded.configuration, $0.run) }
+        let configuration = running.current
         if let listen {
             do {
                 let server = try AdminServer(
@@ -102,14 +89,14 @@ public final class OutcomeHost<Run: OutcomeRun>: Sendable {
             } catch { throw WorkerError(.unavailable, "\(error)") }
         }
         try await prepareQueues(configuration)
-        run.start()
+        run.withLock { $0 }.start()
     }
 
     /// Finishes what is under way, and ends.
     ///
     /// - Returns: whether all of it was finished in time; RabbitMQ delivers the rest again.
     public func stop() async -> Bool {
-        let isComplete = await state.withLock { $0.run }.stop()
+        let isComplete = await run.withLock { $0 }.stop()
         admin.withLock { $0 }?.stop()
         return isComplete
     }
@@ -120,23 +107,18 @@ public final class OutcomeHost<Run: OutcomeRun>: Sendable {
     ///
     /// - Parameter read: reads the configuration.
     public func reload(_ read: () throws(ConfigurationError) -> LoadedConfiguration) async {
-        await reloader.reload(from: state.withLock { $0.loaded }, read: read) {
-            [self] new, change throws(WorkerError) in
-            if change.needsNewParts { try await replace(for: new.configuration) }
-            state.withLock { $0.loaded = new }
-            threshold.set(new.configuration.log.level)
-        }
+        await running.reload(read) { [self] new throws(WorkerError) in try await replace(for: new) }
     }
 
     /// The new consumers begin beside the old ones, whose deliveries they do not get.
     private func replace(for new: Configuration) async throws(WorkerError) {
         try Run.check(new)
         try await prepareQueues(new)
-        let run = try Run(new, version: version, metrics: metrics, logger: logger)
-        run.start()
-        let old = state.withLock { state in
-            defer { state.run = run }
-            return state.run
+        let replacement = try Run(new, version: running.version, metrics: running.metrics, logger: logger)
+        replacement.start()
+        let old = run.withLock { run in
+            defer { run = replacement }
+            return run
         }
         _ = await old.stop()
     }
@@ -164,9 +146,8 @@ public final class OutcomeHost<Run: OutcomeRun>: Sendable {
 
     /// The answers about health and metrics.
     public var adminRoutes: AdminRoutes {
-        AdminRoutes(
-            liveness: { [self] in state.withLock { $0.run }.livenessChecks },
-            readiness: { [self] in state.withLock { $0.run }.readinessChecks },
-            metrics: { [metrics] in metrics.render($0) }, product: "apus", version: version)
+        running.adminRoutes(
+            liveness: { [self] in run.withLock { $0 }.livenessChecks },
+            readiness: { [self] in run.withLock { $0 }.readinessChecks })
     }
 }

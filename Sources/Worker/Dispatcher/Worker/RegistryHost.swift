@@ -7,25 +7,15 @@ public import WorkerConfiguration
 
 /// The registry's API of a process without a worker; a reload replaces its server.
 public final class RegistryHost: Sendable {
-    private struct State {
-        var loaded: LoadedConfiguration
-        var service: RegistryService
-    }
-
-    /// The log of the process.
-    public let logger: Logger
     /// The port of the API.
     public let port: UInt16
-    private let state: Mutex<State>
-    private let threshold: LogThreshold
+    private let running: RunningConfiguration
+    private let service: Mutex<RegistryService>
     private let listen: HostPort
-    private let metrics: MetricsRegistry
     /// The name of this process among all that use the registry.
     private let identifier = WorkerReporter.makeIdentifier()
-    private let version: String
     private let admin = Mutex<AdminService?>(nil)
     private let reporter = Mutex<WorkerReporter?>(nil)
-    private let reloader: Reloader
 
     /// Begins to serve.
     ///
@@ -38,29 +28,27 @@ public final class RegistryHost: Sendable {
         _ loaded: LoadedConfiguration, version: String, metrics: MetricsRegistry
     ) throws(WorkerError) {
         let configuration = loaded.configuration
-        self.version = version
-        threshold = LogThreshold(configuration.log.level)
-        logger = LogSink(configuration.log).logger(threshold: threshold)
-        loaded.logWarnings(logger)
-        self.metrics = metrics
-        reloader = Reloader(logger: logger, metrics: metrics)
+        running = RunningConfiguration(loaded, version: version, metrics: metrics)
         listen = configuration.registryAPI.listen ?? Configuration.RegistryAPI.standardListen
-        try configuration.prepareRegistry(logger)
-        let service = try RegistryService(configuration, at: listen, metrics: metrics, logger: logger)
+        try configuration.prepareRegistry(running.logger)
+        let service = try RegistryService(configuration, at: listen, metrics: metrics, logger: running.logger)
         port = service.server.port
-        state = Mutex(State(loaded: loaded, service: service))
+        self.service = Mutex(service)
     }
+
+    /// The log of the process.
+    public var logger: Logger { running.logger }
 
     /// Serves health, metrics and the operator's page, and begins to report to the other processes.
     ///
     /// - Throws: `WorkerError` if the address or a thread cannot be had.
     public func start() throws(WorkerError) {
-        let configuration = state.withLock { $0.loaded }.configuration
+        let configuration = running.current
         let reporter = try configuration.registryReporter(
-            of: { [self] in state.withLock { $0.service } }, identifier: identifier, version: version, logger: logger)
-        let service = try AdminService(
+            of: { [self] in service.withLock { $0 } }, identifier: identifier, version: running.version, logger: logger)
+        let adminService = try AdminService(
             configuration, routes: adminRoutes, process: identifier, hasBroker: false, logger: logger)
-        admin.withLock { $0 = service }
+        admin.withLock { $0 = adminService }
         self.reporter.withLock { $0 = reporter }
         reporter.start()
     }
@@ -69,44 +57,34 @@ public final class RegistryHost: Sendable {
     ///
     /// - Parameter read: reads the configuration.
     public func reload(_ read: () throws(ConfigurationError) -> LoadedConfiguration) async {
-        await reloader.reload(from: state.withLock { $0.loaded }, read: read) {
-            [self] new, change throws(WorkerError) in
-            try apply(new, change)
-        }
+        await running.reload(read) { [self] new throws(WorkerError) in try replaceService(for: new) }
     }
 
-    private func apply(_ new: LoadedConfiguration, _ change: ConfigurationChange) throws(WorkerError) {
-        if change.needsNewParts { try replaceService(for: new) }
-        state.withLock { $0.loaded = new }
-        threshold.set(new.configuration.log.level)
-    }
-
-    private func replaceService(for new: LoadedConfiguration) throws(WorkerError) {
-        let old = state.withLock { $0.service }
-        let service = try RegistryService(
-            new.configuration, at: listen, metrics: metrics, logger: logger, takingOver: old)
+    private func replaceService(for new: Configuration) throws(WorkerError) {
+        let old = service.withLock { $0 }
+        let replacement = try RegistryService(
+            new, at: listen, metrics: running.metrics, logger: logger, takingOver: old)
         do throws(WorkerError) {
-            try admin.withLock { $0 }?.reload(new.configuration)
+            try admin.withLock { $0 }?.reload(new)
         } catch {
-            service.stop()
+            replacement.stop()
             throw error
         }
-        state.withLock { $0.service = service }
+        service.withLock { $0 = replacement }
         old.stop()
     }
 
     /// Takes the report back, answers received requests, and closes the ports.
     public func stop() async {
         await reporter.withLock { $0 }?.stop()
-        state.withLock { $0.service }.stop()
+        service.withLock { $0 }.stop()
         admin.withLock { $0 }?.stop()
     }
 
     /// The answers about health and metrics, for as long as the API is served.
     public var adminRoutes: AdminRoutes {
-        AdminRoutes(
-            liveness: { [self] in [state.withLock { $0.service }.livenessCheck] },
-            readiness: { [self] in state.withLock { $0.service }.readinessChecks("registry") },
-            metrics: { [metrics] in metrics.render($0) }, product: "apus", version: version)
+        running.adminRoutes(
+            liveness: { [self] in [service.withLock { $0 }.livenessCheck] },
+            readiness: { [self] in service.withLock { $0 }.readinessChecks("registry") })
     }
 }

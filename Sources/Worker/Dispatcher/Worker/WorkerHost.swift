@@ -13,8 +13,7 @@ public import WorkerConfiguration
 /// stop. So a reload loses no delivery, applies every key but a few (`ConfigurationKey.Effect`), and what cannot work
 /// changes nothing: the old worker goes on.
 public final class WorkerHost: Sendable {
-    private struct State {
-        var loaded: LoadedConfiguration
+    private struct Parts {
         var worker: Worker
         var api: RegistryService?
         var reporter: WorkerReporter
@@ -23,20 +22,15 @@ public final class WorkerHost: Sendable {
     /// How long a new worker may take to consume: it reads all subscriptions first.
     private static let beginningSecondsMaximum = 300.0
 
-    private let state: Mutex<State>
-    private let threshold: LogThreshold
-    /// The log of the process.
-    public let logger: Logger
-    private let metrics: MetricsRegistry
+    private let running: RunningConfiguration
+    private let parts: Mutex<Parts>
     /// The name of this process among all that use the registry.
     private let identifier = WorkerReporter.makeIdentifier()
-    private let version: String
     private let admin = Mutex<AdminService?>(nil)
     /// Exports traces as long as the process lives; nil if no address is set.
     private let traceExporter: TraceExporter?
     /// Which events have spans, and the exporter that takes them.
     private let tracing: PipelineTracing?
-    private let reloader: Reloader
 
     /// Builds the worker and begins to serve the API; the worker sends and consumes nothing before `start`.
     ///
@@ -51,12 +45,8 @@ public final class WorkerHost: Sendable {
         tracing: TraceExportConfiguration? = nil
     ) throws(WorkerError) {
         let configuration = loaded.configuration
-        self.version = version
-        threshold = LogThreshold(configuration.log.level)
-        logger = LogSink(configuration.log).logger(threshold: threshold)
-        loaded.logWarnings(logger)
-        self.metrics = metrics
-        reloader = Reloader(logger: logger, metrics: metrics)
+        running = RunningConfiguration(loaded, version: version, metrics: metrics)
+        let logger = running.logger
         let traceMetrics = TraceExportMetrics(metrics)
         traceExporter = try tracing?.exporter(
             identifier: identifier, version: version, metrics: traceMetrics, logger: logger)
@@ -71,32 +61,35 @@ public final class WorkerHost: Sendable {
             configuration: configuration, logger: logger, metrics: metrics, tracing: self.tracing)
         let api = try Self.service(configuration, metrics: metrics, logger: logger, takingOver: nil)
         let reporter = worker.reporter(identifier: identifier, version: version)
-        state = Mutex(State(loaded: loaded, worker: worker, api: api, reporter: reporter))
+        parts = Mutex(Parts(worker: worker, api: api, reporter: reporter))
         if let api { logger.log(.info, "registry.listening", [.field("port", Int(api.server.port))]) }
     }
+
+    /// The log of the process.
+    public var logger: Logger { running.logger }
 
     /// Serves health, metrics and the operator's page, declares the topology if the configuration says so, and begins
     /// to work.
     ///
     /// - Throws: `WorkerError` if the address cannot be had, or the topology cannot be declared.
     public func start() async throws(WorkerError) {
-        let state = state.withLock { $0 }
+        let parts = parts.withLock { $0 }
         let service = try AdminService(
-            state.loaded.configuration, routes: adminRoutes, process: identifier, hasBroker: true, logger: logger)
+            running.current, routes: adminRoutes, process: identifier, hasBroker: true, logger: logger)
         admin.withLock { $0 = service }
-        try await state.worker.start()
-        state.reporter.start()
+        try await parts.worker.start()
+        parts.reporter.start()
     }
 
     /// Stops the API, drains the worker, and says in the log what became of all pushes.
     ///
     /// - Returns: whether everything that was begun was finished in time.
     public func drain() async -> Dispatch.DrainOutcome {
-        let state = state.withLock { $0 }
-        state.api?.stop()
-        let outcome = await state.worker.drain()
-        await state.reporter.stop()
-        state.worker.end()
+        let parts = parts.withLock { $0 }
+        parts.api?.stop()
+        let outcome = await parts.worker.drain()
+        await parts.reporter.stop()
+        parts.worker.end()
         await traceExporter?.stop()
         admin.withLock { $0 }?.stop()
         return outcome
@@ -110,32 +103,23 @@ public final class WorkerHost: Sendable {
     ///
     /// - Parameter read: reads the configuration.
     public func reload(_ read: () throws(ConfigurationError) -> LoadedConfiguration) async {
-        await reloader.reload(from: state.withLock { $0.loaded }, read: read) {
-            [self] new, change throws(WorkerError) in
-            try await apply(new, change)
-        }
+        await running.reload(read) { [self] new throws(WorkerError) in try await replaceParts(for: new) }
     }
 
-    private func apply(_ new: LoadedConfiguration, _ change: ConfigurationChange) async throws(WorkerError) {
-        if change.needsNewParts { try await replaceParts(for: new) }
-        state.withLock { $0.loaded = new }
-        threshold.set(new.configuration.log.level)
-    }
-
-    private func replaceParts(for new: LoadedConfiguration) async throws(WorkerError) {
-        let old = state.withLock { $0 }
-        let worker = try await begin(new.configuration)
+    private func replaceParts(for new: Configuration) async throws(WorkerError) {
+        let old = parts.withLock { $0 }
+        let worker = try await begin(new)
         var api: RegistryService?
         do throws(WorkerError) {
-            api = try Self.service(new.configuration, metrics: metrics, logger: logger, takingOver: old.api)
-            try admin.withLock { $0 }?.reload(new.configuration)
+            api = try Self.service(new, metrics: running.metrics, logger: logger, takingOver: old.api)
+            try admin.withLock { $0 }?.reload(new)
         } catch {
             api?.stop()
             await abandon(worker)
             throw error
         }
-        let reporter = worker.reporter(identifier: identifier, version: version)
-        state.withLock { $0 = State(loaded: new, worker: worker, api: api, reporter: reporter) }
+        let reporter = worker.reporter(identifier: identifier, version: running.version)
+        parts.withLock { $0 = Parts(worker: worker, api: api, reporter: reporter) }
         old.api?.stop()
         await old.reporter.stop()
         reporter.start()
@@ -147,7 +131,7 @@ public final class WorkerHost: Sendable {
     private func begin(_ configuration: Configuration) async throws(WorkerError) -> Worker {
         try await requireTopology(of: configuration)
         let worker = try Worker(
-            configuration: configuration, logger: logger, metrics: metrics, tracing: self.tracing)
+            configuration: configuration, logger: logger, metrics: running.metrics, tracing: self.tracing)
         do throws(WorkerError) {
             try await worker.start()
             switch await worker.health.waitUntilConsuming(timeoutSeconds: Self.beginningSecondsMaximum) {
@@ -198,17 +182,16 @@ public final class WorkerHost: Sendable {
 
     /// The answers about health and metrics, for as long as the worker runs.
     public var adminRoutes: AdminRoutes {
-        AdminRoutes(
+        running.adminRoutes(
             liveness: { [self] in
-                let (worker, api) = state.withLock { ($0.worker, $0.api) }
+                let (worker, api) = parts.withLock { ($0.worker, $0.api) }
                 return worker.livenessChecks + [api].compactMap { $0?.livenessCheck }
             },
             readiness: { [self] in
-                let (worker, api) = state.withLock { ($0.worker, $0.api) }
+                let (worker, api) = parts.withLock { ($0.worker, $0.api) }
                 return worker.health.checks.map {
                     HealthCheck($0.concern.rawValue, failure: $0.reason, onlyDegrades: $0.concern.onlyDegrades)
                 } + (api?.readinessChecks("registry-api") ?? [])
-            },
-            metrics: { [metrics] in metrics.render($0) }, product: "apus", version: version)
+            })
     }
 }

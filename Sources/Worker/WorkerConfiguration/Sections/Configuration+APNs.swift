@@ -108,13 +108,7 @@ extension ConfigurationReader {
             } catch {
                 fail(.appKeyFile, app: index, "\(path): \(error.message)", download)
             }
-            if ConfigurationFile.isReadableByOthers(path) {
-                warn(.appKeyFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")
-            }
-        } catch {
-            fail(
-                .appKeyFile, app: index, "cannot read \(path): \(error.message)", error.remedy,
-                isTransient: error.isTransient)
-        }
+            warnOfReaders(.appKeyFile, app: index, path)
+        } catch { fail(.appKeyFile, app: index, reading: path, error) }
     }
 }

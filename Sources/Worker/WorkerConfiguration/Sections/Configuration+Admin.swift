@@ -147,15 +147,11 @@ extension ConfigurationReader {
                 warn(.adminUsersFile, "there is no file \(path)", "run 'apus page user add NAME --role operator'")
                 return path
             }
-            fail(
-                .adminUsersFile, "cannot read \(path): \(error.message)", error.remedy,
-                isTransient: error.isTransient)
+            fail(.adminUsersFile, reading: path, error)
         } catch {
             fail(.adminUsersFile, "\(path): \(error)", "correct the line, or remove it")
         }
-        if ConfigurationFile.isReadableByOthers(path) {
-            warn(.adminUsersFile, "other users can read \(path)", "run 'chmod 600 \(path)'")
-        }
+        warnOfReaders(.adminUsersFile, path)
         return path
     }
 

@@ -220,14 +220,8 @@ extension ConfigurationReader {
         guard let keyFile, checksFile(of: .registryKeyFile) else { return }
         do {
             _ = try ConfigurationFile.read(keyFile)
-        } catch {
-            fail(
-                .registryKeyFile, "cannot read \(keyFile): \(error.message)", error.remedy,
-                isTransient: error.isTransient)
-        }
-        if ConfigurationFile.isReadableByOthers(keyFile) {
-            warn(.registryKeyFile, "other users can read \(keyFile)", "run 'chmod 600 \(keyFile)'")
-        }
+        } catch { fail(.registryKeyFile, reading: keyFile, error) }
+        warnOfReaders(.registryKeyFile, keyFile)
     }
 
     private mutating func readAccessKeys() -> [Configuration.RegistryAPI.AccessKey] {
@@ -256,14 +250,8 @@ extension ConfigurationReader {
                 guard !text.isEmpty, !text.hasPrefix("#") else { continue }
                 add(String(text), location: "line \(index + 1) of \(path)", of: .registryAccessKeysFile, to: &keys)
             }
-            if ConfigurationFile.isReadableByOthers(path) {
-                warn(.registryAccessKeysFile, "other users can read \(path)", "run 'chmod 600 \(path)'")
-            }
-        } catch {
-            fail(
-                .registryAccessKeysFile, "cannot read \(path): \(error.message)", error.remedy,
-                isTransient: error.isTransient)
-        }
+            warnOfReaders(.registryAccessKeysFile, path)
+        } catch { fail(.registryAccessKeysFile, reading: path, error) }
         return keys
     }
 

@@ -116,9 +116,7 @@ extension ConfigurationReader {
                 "make a key with 'openssl ecparam -name prime256v1 -genkey -noout -out \(path)'",
                 isTransient: error.code == .systemFailed)
         }
-        if ConfigurationFile.isReadableByOthers(path) {
-            warn(.appWebPushKeyFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")
-        }
+        warnOfReaders(.appWebPushKeyFile, app: index, path)
     }
 
     private mutating func readPushHosts(_ key: ConfigurationKey) -> [String] {
