@@ -164,7 +164,7 @@ let package = Package(
         swiftTarget(
             "FCMTransport", in: "Adapters/PushServices",
             [
-                "ServiceClient", "EventLoop", "HTTPClient", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
+                "ServiceClient", "EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
                 "ConnectionPool",
             ]),
         swiftTarget(

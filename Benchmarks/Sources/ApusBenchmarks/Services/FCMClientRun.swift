@@ -37,13 +37,14 @@ struct FCMClientRun {
         limits.outstandingMaximum = max(limits.outstandingMaximum, 2 * connections * Self.streams)
         let anchor = bench.folder + "/fcm.pem"
         let source = try AccessTokenSource(
-            file: ServiceAccountFile(
-                path: bench.folder + "/account.json", tokenURL: "https://127.0.0.1:\(port)/token", caFile: anchor))
-        let route = try FCMRoute(
+            ServiceAccountCredentials(
+                .file(bench.folder + "/account.json"),
+                endpoint: TokenEndpoint(url: "https://127.0.0.1:\(port)/token", caFile: anchor)))
+        let route = try FCMRoute.make(
             app: "chat", projectID: ServiceContent.project, endpoint: "127.0.0.1:\(port)",
             extraTrustAnchorsFile: anchor, tokenSource: source, limits: limits)
         let client = try ServiceClient(
-            routes: [route.serviceRoute], loopName: "fcm", logger: .silent, metrics: MetricsRegistry())
+            routes: [route], loopName: "fcm", logger: .silent, metrics: MetricsRegistry())
         let load = PushLoad(
             transport: client, content: try ServiceContent.content(for: .fcm),
             tokens: [try ServiceContent.registrationToken()], window: connections * Self.streams)

@@ -22,22 +22,10 @@ public struct APNsRoute: Sendable {
         }
     }
 
-    /// The name of the app, for logs and metrics.
-    public var app: String
-    /// The environment, for logs and for the default host.
-    public var environment: Environment
-    /// The host to connect to, which is also the name that its certificate must be made out to.
-    public var host: String
-    /// The port to connect to: 443, or 2197 where a firewall wants to tell pushes apart.
-    public var port: UInt16
-    /// A PEM file with a certificate to trust besides the system's, for a simulator or a proxy.
-    public var extraTrustAnchorsFile: String?
+    /// The route as the client takes it.
+    public let serviceRoute: ServiceRoute
     /// The provider token; routes with the same key share one source.
-    public var tokenSource: ProviderTokenSource
-    /// The bounds of the pool, among them how many connections to keep.
-    public var limits: PoolLimits
-    /// The HTTP proxy through which connections are made, if the endpoint cannot be reached directly.
-    public var proxy: HTTPProxy?
+    public let tokenSource: ProviderTokenSource
 
     /// Creates a route to one of Apple's environments, or to another endpoint in its place.
     ///
@@ -56,24 +44,10 @@ public struct APNsRoute: Sendable {
         extraTrustAnchorsFile: String? = nil, tokenSource: ProviderTokenSource, limits: PoolLimits = PoolLimits(),
         proxy: HTTPProxy? = nil
     ) throws(ServiceError) {
-        self.app = app
-        self.environment = environment
-        let endpoint = try ServiceEndpoint(endpoint, defaultHost: environment.host, defaultPort: port)
-        host = endpoint.host
-        self.port = endpoint.port
-        self.extraTrustAnchorsFile = extraTrustAnchorsFile
         self.tokenSource = tokenSource
-        self.limits = limits
-        self.proxy = proxy
-    }
-
-    /// The host and port as one text, for logs.
-    public var endpoint: String { ServiceEndpoint(host: host, port: port).description }
-
-    /// The route as the client takes it.
-    public var serviceRoute: ServiceRoute {
-        ServiceRoute(
-            service: .apns, app: app, name: environment.rawValue, endpoint: ServiceEndpoint(host: host, port: port),
+        serviceRoute = ServiceRoute(
+            service: .apns, app: app, name: environment.rawValue,
+            endpoint: try ServiceEndpoint(endpoint, defaultHost: environment.host, defaultPort: port),
             extraTrustAnchorsFile: extraTrustAnchorsFile, authorizer: tokenSource, limits: limits, proxy: proxy,
             // APNs may lower the streams of a connection to one after a rejection, and cuts connections with many
             // rejections sooner.

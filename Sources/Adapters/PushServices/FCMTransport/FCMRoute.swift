@@ -4,8 +4,8 @@ internal import EventLoop
 internal import Notifications
 public import ServiceClient
 
-/// One pool of connections to FCM: the app of one Firebase project.
-public struct FCMRoute: Sendable {
+/// The way to FCM: the app of one Firebase project.
+public enum FCMRoute {
     /// Google's host (Google, REST reference of FCM v1).
     public static let defaultHost = "fcm.googleapis.com"
 
@@ -19,60 +19,36 @@ public struct FCMRoute: Sendable {
         return limits
     }
 
-    /// The name of the app, for logs and metrics.
-    public var app: String
-    /// The project: its identifier or its number.
-    public var projectID: String
-    /// Where messages are sent to.
-    public var endpoint: ServiceEndpoint
-    /// A PEM file with a certificate to trust besides the system's, for a simulator or a proxy.
-    public var extraTrustAnchorsFile: String?
-    /// The access token; routes with the same account share one source.
-    public var tokenSource: AccessTokenSource
-    /// The bounds of the pool.
-    public var limits: PoolLimits
-    /// The HTTP proxy through which connections are made.
-    public var proxy: HTTPProxy?
-    /// Whether the answers to accepted messages have their names: a JSON text to read for each.
-    public var readsNames = false
-
-    /// Creates a route.
+    /// Makes a route.
     ///
     /// - Parameters:
     ///   - app: the name of the app.
     ///   - projectID: the project: its identifier or its number.
     ///   - endpoint: `host` or `host:port`; empty for Google's.
     ///   - extraTrustAnchorsFile: a PEM file to trust besides the system's.
-    ///   - tokenSource: the access token.
+    ///   - tokenSource: the access token; routes with the same account share one source.
     ///   - limits: the bounds of the pool.
     ///   - proxy: the HTTP proxy to go through; nil for none.
+    ///   - readsNames: whether the answers to accepted messages have their names: a JSON text to read for each.
+    /// - Returns: the route as the client takes it.
     /// - Throws: `ServiceError` with `routeInvalid` if the endpoint is not of that form, or the project cannot be part
     ///   of a path.
-    public init(
+    public static func make(
         app: String, projectID: String, endpoint: String = "", extraTrustAnchorsFile: String? = nil,
-        tokenSource: AccessTokenSource, limits: PoolLimits = FCMRoute.defaultLimits, proxy: HTTPProxy? = nil
-    ) throws(ServiceError) {
-        guard Self.isProject(projectID) else {
+        tokenSource: AccessTokenSource, limits: PoolLimits = FCMRoute.defaultLimits, proxy: HTTPProxy? = nil,
+        readsNames: Bool = false
+    ) throws(ServiceError) -> ServiceRoute {
+        guard isProject(projectID) else {
             throw ServiceError(
                 .routeInvalid,
                 "the project \"\(String(projectID.prefix(64)).printable())\" must be 1 to 64 lower-case letters, "
                     + "digits, '-', ':' and '.', as in the Firebase console")
         }
-        self.app = app
-        self.projectID = projectID
-        self.endpoint = try ServiceEndpoint(endpoint, defaultHost: Self.defaultHost)
-        self.extraTrustAnchorsFile = extraTrustAnchorsFile
-        self.tokenSource = tokenSource
-        self.limits = limits
-        self.proxy = proxy
-    }
-
-    /// The route as the client takes it.
-    public var serviceRoute: ServiceRoute {
-        ServiceRoute(
-            service: .fcm, app: app, name: projectID, endpoint: endpoint,
+        return ServiceRoute(
+            service: .fcm, app: app, name: projectID,
+            endpoint: try ServiceEndpoint(endpoint, defaultHost: defaultHost),
             extraTrustAnchorsFile: extraTrustAnchorsFile, authorizer: tokenSource, limits: limits, proxy: proxy,
-            makeAdapter: { [projectID, readsNames] authority in
+            makeAdapter: { authority in
                 FCMAdapter(
                     authority: authority, projectID: projectID, readsNames: readsNames,
                     nowSeconds: { WallClock.nowMilliseconds() / 1_000 })

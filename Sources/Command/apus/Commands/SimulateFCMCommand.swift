@@ -99,7 +99,7 @@ struct SimulateFCMCommand: Command {
             } catch { throw CommandFailure(.software, error.message) }
         }
         do throws(ServiceError) {
-            let account = try ServiceAccountFile(path: path).account()
+            let account = try ServiceAccountCredentials(.file(path)).account()
             if !account.projectID.isEmpty { configuration.projectID = account.projectID }
             configuration.accounts = [
                 .init(email: account.email, publicKeysPEM: [account.keyID: account.publicKeyPEM])

@@ -69,7 +69,7 @@ public struct PushConfiguration: Sendable {
                 tokenSource: try ProviderTokenSource.shared(key: signingKey, keyID: keyID, teamID: teamID),
                 limits: settings.limits(
                     PoolLimits(), connections: connections, connectionsMaximum: connectionsMaximum),
-                proxy: try ConnectionSettings.proxy(proxyURL))
+                proxy: try HTTPProxy.at(proxyURL))
         } catch { throw PushError(error) }
     }
 }

@@ -27,15 +27,19 @@ public final class FCMClient: Sendable {
         let names = configurations.map(\.name)
         try PushSender.requireDistinct(names)
         let logger = Logger(logHandler)
-        let parts = try FCMRoutes(configurations, logger: logger)
-        do throws(ServiceError) {
-            let client = try ServiceClient(
-                routes: parts.routes.map(\.serviceRoute), loopName: "fcm", logger: logger, metrics: MetricsRegistry())
-            sender = PushSender(client, names: names, label: "fcm", metricsFactory: metricsFactory) {
-                parts.stopSources()
+        let metrics = MetricsRegistry()
+        let (routes, tokens) = try AccessTokenSources<ServiceAccountCredentials>.forRoutes { tokens throws(PushError) in
+            var routes: [ServiceRoute] = []
+            for configuration in configurations {
+                routes.append(try configuration.makeRoute(&tokens, logger, metrics))
             }
+            return routes
+        }
+        do throws(ServiceError) {
+            let client = try ServiceClient(routes: routes, loopName: "fcm", logger: logger, metrics: metrics)
+            sender = PushSender(client, names: names, label: "fcm", metricsFactory: metricsFactory) { tokens.stop() }
         } catch {
-            parts.stopSources()
+            tokens.stop()
             throw PushError(error)
         }
     }

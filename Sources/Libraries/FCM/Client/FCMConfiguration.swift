@@ -1,7 +1,9 @@
 internal import ConnectionPool
 internal import FCMTransport
+internal import Metrics
 internal import PushLibrary
 internal import ServiceClient
+internal import StructuredLogging
 
 /// A Firebase project, and how messages for its apps are sent.
 ///
@@ -47,32 +49,38 @@ public struct FCMConfiguration: Sendable {
         self.projectID = projectID
     }
 
-    /// The way to access tokens.
-    var tokenEndpoint: TokenEndpoint { TokenEndpoint(caFile: extraTrustAnchorsFile ?? "", proxy: proxyURL ?? "") }
-
     /// Makes the route.
     ///
     /// - Parameters:
-    ///   - account: the service account, which was read.
-    ///   - tokenSource: its access tokens.
+    ///   - tokens: the sources of access tokens; gets that of the service account.
+    ///   - logger: where the fetching of access tokens is logged.
+    ///   - metrics: where it is counted.
     /// - Returns: the route, whose answers have the names of messages.
-    /// - Throws: `PushError` (`configurationInvalid`).
-    func makeRoute(_ account: ServiceAccount, _ tokenSource: AccessTokenSource) throws(PushError) -> FCMRoute {
-        let settings = try ConnectionSettings(name: name, timeout: timeout)
-        let project = projectID ?? account.projectID
-        guard !project.isEmpty else {
-            throw PushError(
-                .configurationInvalid, "the service account of \(name) names no project; set projectID to it")
-        }
-        var limits = settings.limits(
+    /// - Throws: `PushError` (`keyInvalid`, `configurationInvalid`, `systemFailed`).
+    func makeRoute(
+        _ tokens: inout AccessTokenSources<ServiceAccountCredentials>, _ logger: Logger, _ metrics: MetricsRegistry
+    ) throws(PushError) -> ServiceRoute {
+        var limits = try ConnectionSettings(name: name, timeout: timeout).limits(
             FCMRoute.defaultLimits, connections: connections, connectionsMaximum: connectionsMaximum)
         limits.pushesPerMinuteMaximum = max(1, messagesPerMinute)
         do throws(ServiceError) {
-            var route = try FCMRoute(
+            // Before the thread that fetches tokens, which reads it from its URL as well.
+            let proxy = try HTTPProxy.at(proxyURL)
+            let credentials = ServiceAccountCredentials(
+                serviceAccount.content,
+                endpoint: TokenEndpoint(caFile: extraTrustAnchorsFile ?? "", proxy: proxyURL ?? ""))
+            let account = try credentials.account()
+            let project = projectID ?? account.projectID
+            guard !project.isEmpty else {
+                throw ServiceError(
+                    .routeInvalid, "the service account of \(name) names no project; set projectID to it")
+            }
+            let log = AccessTokenLog(
+                account: account.email, settings: "serviceAccount", logger: logger, metrics: metrics)
+            return try FCMRoute.make(
                 app: name, projectID: project, endpoint: endpoint ?? "", extraTrustAnchorsFile: extraTrustAnchorsFile,
-                tokenSource: tokenSource, limits: limits, proxy: try ConnectionSettings.proxy(proxyURL))
-            route.readsNames = true
-            return route
+                tokenSource: try tokens.source(of: credentials, log: log), limits: limits, proxy: proxy,
+                readsNames: true)
         } catch { throw PushError(error) }
     }
 }

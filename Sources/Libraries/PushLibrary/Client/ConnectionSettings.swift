@@ -1,5 +1,4 @@
 package import ConnectionPool
-package import ServiceClient
 
 /// The checked settings of connections that the configurations of all libraries share.
 package struct ConnectionSettings {
@@ -36,10 +35,5 @@ package struct ConnectionSettings {
         limits.deadlineNanoseconds = UInt64(max(1, timeout / .nanoseconds(1)))
         limits.endsWaitingOnUnusableEndpoint = true
         return limits
-    }
-
-    /// Reads the URL of a proxy; nil for none.
-    package static func proxy(_ url: String?) throws(ServiceError) -> HTTPProxy? {
-        try url.map { url throws(ServiceError) in try HTTPProxy(url: url) }
     }
 }

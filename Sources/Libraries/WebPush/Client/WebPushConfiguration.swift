@@ -65,7 +65,7 @@ public struct WebPushConfiguration: Sendable {
         configuration.encryptionWaitingMaximum = 65_536
         configuration.encryptionThreads = max(1, encryptionThreads)
         configuration.extraTrustAnchorsFile = extraTrustAnchorsFile
-        do throws(ServiceError) { configuration.proxy = try ConnectionSettings.proxy(proxyURL) } catch {
+        do throws(ServiceError) { configuration.proxy = try HTTPProxy.at(proxyURL) } catch {
             throw PushError(error)
         }
         return configuration

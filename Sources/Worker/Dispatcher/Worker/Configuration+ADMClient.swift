@@ -4,44 +4,32 @@ public import ServiceClient
 import StructuredLogging
 public import WorkerConfiguration
 
-/// The routes to ADM, and what authenticates them.
-struct ADMRoutes {
-    /// One for each app that uses ADM, in the order of the apps.
-    var routes: [ADMRoute] = []
-    /// One for each route; to be stopped.
-    var tokenSources: [AccessTokenSource] = []
-}
-
 extension Configuration {
-    /// The routes to ADM: one for each app that uses it.
+    /// The routes to ADM: one for each app that uses it, and one access token for each security profile.
     ///
     /// - Parameters:
     ///   - logger: where the fetching of access tokens is logged.
     ///   - metrics: where it is counted.
-    /// - Returns: the routes, and the sources of their tokens.
+    /// - Returns: the routes, in the order of the apps, and the sources of their tokens.
     /// - Throws: `ServiceError` if an endpoint is wrong, or there is no thread.
-    func admRoutes(logger: Logger, metrics: MetricsRegistry) throws(ServiceError) -> ADMRoutes {
-        var result = ADMRoutes()
-        do throws(ServiceError) {
+    func admRoutes(
+        logger: Logger, metrics: MetricsRegistry
+    ) throws(ServiceError) -> (routes: [HTTP1Route], tokens: AccessTokenSources<ADMCredentials>) {
+        try AccessTokenSources.forRoutes { tokens throws(ServiceError) in
+            var limits = HTTP1Limits()
+            limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
+            var routes: [HTTP1Route] = []
             for app in apps {
                 guard let adm = app.adm else { continue }
                 let log = AccessTokenLog(
                     account: adm.clientID, settings: "client_id and client_secret", logger: logger, metrics: metrics)
-                let source = try AccessTokenSource(
-                    credentials: adm.credentials, ended: { log.ended($0) })
-                result.tokenSources.append(source)
-                var limits = HTTP1Limits()
-                limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
-                result.routes.append(
-                    try ADMRoute(
+                routes.append(
+                    try ADMRoute.make(
                         app: app.name, endpoint: adm.endpoint?.description ?? "", extraTrustAnchorsFile: adm.caFile,
-                        tokenSource: source, limits: limits,
-                        proxy: try adm.proxy.map { (url) throws(ServiceError) in try HTTPProxy(url: url.revealed) }))
+                        tokenSource: try tokens.source(of: adm.credentials, log: log), limits: limits,
+                        proxy: try HTTPProxy.at(adm.proxy?.revealed), logger: logger, metrics: metrics))
             }
-            return result
-        } catch {
-            for source in result.tokenSources { source.stop() }
-            throw error
+            return routes
         }
     }
 }
@@ -60,7 +48,7 @@ extension Configuration.ADM {
     /// The credentials, with the way to access tokens.
     public var credentials: ADMCredentials {
         ADMCredentials(
-            clientID: clientID, clientSecret: clientSecret.revealed, tokenURL: tokenURL ?? "", caFile: caFile ?? "",
-            proxy: proxy?.revealed ?? "")
+            clientID: clientID, clientSecret: clientSecret.revealed,
+            endpoint: TokenEndpoint(url: tokenURL ?? "", caFile: caFile ?? "", proxy: proxy?.revealed ?? ""))
     }
 }

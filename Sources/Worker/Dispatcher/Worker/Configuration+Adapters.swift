@@ -128,7 +128,7 @@ extension Configuration {
             limits.connectionsUnused = 1
             limits.connectionsMaximum = apns.connectionsMaximum
             limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
-            let proxy = try apns.proxy.map { (url) throws(ServiceError) in try HTTPProxy(url: url.revealed) }
+            let proxy = try HTTPProxy.at(apns.proxy?.revealed)
             for environment in [APNsRoute.Environment.production, .sandbox] {
                 routes.append(
                     try APNsRoute(

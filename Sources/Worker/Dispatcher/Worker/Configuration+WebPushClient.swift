@@ -23,7 +23,7 @@ extension Configuration {
         client.hosts = webPush.hosts
         client.encryptionThreads = webPush.encryptionThreads
         client.extraTrustAnchorsFile = webPush.caFile
-        client.proxy = try webPush.proxy.map { (url) throws(ServiceError) in try HTTPProxy(url: url.revealed) }
+        client.proxy = try HTTPProxy.at(webPush.proxy?.revealed)
         client.knownLimits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
         client.unknownLimits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
         return client

@@ -18,7 +18,7 @@ struct PushClients: Sendable {
     private let clients: [(service: PushService, client: ServiceClient)]
     /// The routes to APNs.
     let apnsRoutes: [APNsRoute]
-    private let accessTokens: [AccessTokenSource]
+    private let stopAccessTokens: @Sendable () -> Void
 
     /// Prepares the clients; they connect when the transport is started.
     ///
@@ -39,7 +39,10 @@ struct PushClients: Sendable {
         apnsRoutes = apns.routes
         let fcm = try configuration.fcmRoutes(logger: logger, metrics: metrics)
         let adm = try configuration.admRoutes(logger: logger, metrics: metrics)
-        accessTokens = fcm.tokenSources + adm.tokenSources
+        stopAccessTokens = { [fcm = fcm.tokens, adm = adm.tokens] in
+            fcm.stop()
+            adm.stop()
+        }
         var clients: [(service: PushService, client: ServiceClient)] = []
         var members = [TransportSwitch.Member(routes: routes[.courier], transport: courier)]
         if !apns.routes.isEmpty {
@@ -49,7 +52,7 @@ struct PushClients: Sendable {
         }
         if !fcm.routes.isEmpty {
             let client = try ServiceClient(
-                routes: fcm.routes.map(\.serviceRoute), loopName: "fcm", logger: logger, metrics: metrics)
+                routes: fcm.routes, loopName: "fcm", logger: logger, metrics: metrics)
             clients.append((.fcm, client))
             members.append(TransportSwitch.Member(routes: routes[.fcm], transport: client))
         }
@@ -60,7 +63,7 @@ struct PushClients: Sendable {
         }
         var loops = clients.map(\.client.loop)
         if !adm.routes.isEmpty {
-            let client = try HTTP1Client(admRoutes: adm.routes, logger: logger, metrics: metrics)
+            let client = try HTTP1Client(routes: adm.routes, loopName: "adm", logger: logger, metrics: metrics)
             loops.append(client.loop)
             members.append(TransportSwitch.Member(routes: routes[.adm], transport: client))
         }
@@ -77,5 +80,5 @@ struct PushClients: Sendable {
     }
 
     /// Fetches no more access tokens, after the transport has been closed.
-    func end() { for source in accessTokens { source.stop() } }
+    func end() { stopAccessTokens() }
 }

@@ -128,7 +128,7 @@ extension ConfigurationReader {
 
     private mutating func checkServiceAccount(_ path: String, _ fcm: Configuration.FCM, app index: Int) {
         do throws(ServiceError) {
-            let account = try ServiceAccountFile(path: path).account()
+            let account = try ServiceAccountCredentials(.file(path)).account()
             if fcm.projectID.isEmpty, !FCMRoute.isProject(account.projectID) {
                 fail(.fcmProjectID, app: index, "\(path) names no project", "set project_id")
             }
@@ -138,8 +138,6 @@ extension ConfigurationReader {
                 .fcmServiceAccountFile, app: index, error.message,
                 "name the JSON file of a service account that may send", isTransient: error.code == .systemFailed)
         }
-        if ConfigurationFile.isReadableByOthers(path) {
-            warn(.fcmServiceAccountFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")
-        }
+        warnOfReaders(.fcmServiceAccountFile, app: index, path)
     }
 }

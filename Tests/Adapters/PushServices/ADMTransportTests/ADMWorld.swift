@@ -53,9 +53,10 @@ final class ADMWorld: Sendable {
         folder = try TemporaryFolder()
         let anchors = try folder.write("ca.pem", simulator.trustAnchorPEM)
         source = try AccessTokenSource(
-            credentials: ADMCredentials(
+            ADMCredentials(
                 clientID: "client", clientSecret: secret,
-                tokenURL: "https://localhost:\(simulator.port)/auth/O2/token", caFile: anchors),
+                endpoint: TokenEndpoint(
+                    url: "https://localhost:\(simulator.port)/auth/O2/token", caFile: anchors)),
             clock: { [clockAheadNanoseconds] in
                 AccessTokenSource.systemClock().advanced(byNanoseconds: clockAheadNanoseconds.value)
             })
@@ -63,11 +64,11 @@ final class ADMWorld: Sendable {
         limits.concurrentRequestsMaximum = 8
         limits.deadlineNanoseconds = UInt64(deadlineSeconds * 1_000_000_000)
         client = try HTTP1Client(
-            admRoutes: [
-                try ADMRoute(
+            routes: [
+                try ADMRoute.make(
                     app: "chat", endpoint: "localhost:\(port ?? simulator.port)", extraTrustAnchorsFile: anchors,
-                    tokenSource: source, limits: limits)
-            ], logger: .silent, metrics: metrics, closeTimeoutNanoseconds: 0)
+                    tokenSource: source, limits: limits, logger: .silent, metrics: metrics)
+            ], loopName: "adm", logger: .silent, metrics: metrics, closeTimeoutNanoseconds: 0)
         client.start(handler: Handler(results, reachability))
     }
 

@@ -54,21 +54,20 @@ struct FCMClientFixture {
         let anchor = try folder.write("ca.pem", simulator.trustAnchorPEM)
         let tokenURL = "https://localhost:\(simulator.port)/token"
         let path = try folder.write("account.json", try Self.account().credentialsJSON(tokenURI: tokenURL))
-        let file = ServiceAccountFile(path: path, caFile: anchor)
         let ahead = Watched<UInt64>(0)
         aheadSeconds = ahead
         source = try AccessTokenSource(
-            file: file,
+            ServiceAccountCredentials(.file(path), endpoint: TokenEndpoint(caFile: anchor)),
             clock: { AccessTokenSource.systemClock().advanced(byNanoseconds: ahead.value * 1_000_000_000) })
         var limits = FCMRoute.defaultLimits
         limits.deadlineNanoseconds = deadlineMilliseconds * 1_000_000
         limits.connectionsMaximum = 0
         limits.backOff = BackOff(baseNanoseconds: 1_000_000, capNanoseconds: 20_000_000)
-        let route = try FCMRoute(
+        let route = try FCMRoute.make(
             app: "chat", projectID: Self.project, endpoint: "localhost:\(simulator.port)",
             extraTrustAnchorsFile: anchor, tokenSource: source, limits: limits)
         client = try ServiceClient(
-            routes: [route.serviceRoute], loopName: "fcm", logger: log.logger, metrics: MetricsRegistry())
+            routes: [route], loopName: "fcm", logger: log.logger, metrics: MetricsRegistry())
     }
 
     /// Requests with these identifiers, each to a device of its own.

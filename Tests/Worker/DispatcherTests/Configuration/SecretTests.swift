@@ -78,7 +78,7 @@ struct SecretTests {
             let loaded = try fixture.load(source.text, environment: source.environment)
             #expect(loaded.configuration.apps[0].apns?.proxy?.revealed == "http://me:s3cr3t@proxy.example:3128")
             let client = try loaded.configuration.apnsClient()
-            #expect(client.routes.allSatisfy { $0.proxy?.description == "proxy.example:3128" })
+            #expect(client.routes.allSatisfy { $0.serviceRoute.proxy?.description == "proxy.example:3128" })
             var dumped = ""
             dump(loaded, to: &dumped)
             dump(client, to: &dumped)
@@ -98,11 +98,12 @@ struct SecretTests {
     func usesTheOtherPort() throws {
         let fixture = try ConfigurationFixture()
         let apple = try fixture.load(ConfigurationFixture.app + "port = 2197\n").configuration.apnsClient()
-        #expect(apple.routes.map(\.endpoint) == ["api.push.apple.com:2197", "api.sandbox.push.apple.com:2197"])
+        #expect(
+            apple.routes.map(\.serviceRoute.endpoint) == ["api.push.apple.com:2197", "api.sandbox.push.apple.com:2197"])
         let other = ConfigurationFixture.app + "port = 2197\nendpoint = \"127.0.0.1:8443\"\n"
-        #expect(try fixture.load(other).configuration.apnsClient().routes[0].endpoint == "127.0.0.1:8443")
+        #expect(try fixture.load(other).configuration.apnsClient().routes[0].serviceRoute.endpoint == "127.0.0.1:8443")
         let standard = try fixture.load(ConfigurationFixture.app).configuration.apnsClient()
-        #expect(standard.routes[0].endpoint == "api.push.apple.com:443")
+        #expect(standard.routes[0].serviceRoute.endpoint == "api.push.apple.com:443")
     }
 
     @Test("A file of the credentials' folder is what the variable names; a variable that is set wins over it")

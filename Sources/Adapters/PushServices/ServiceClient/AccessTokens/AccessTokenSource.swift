@@ -21,7 +21,7 @@ public final class AccessTokenSource: Authorizer {
     }
 
     private let threads: AccessTokenThreads
-    private let fetch: @Sendable () -> AccessTokenOutcome
+    private let credentials: any AccessTokenCredentials
     private let ended: @Sendable (AccessTokenOutcome) -> Void
     private let clock: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
@@ -29,14 +29,14 @@ public final class AccessTokenSource: Authorizer {
     /// Creates the source; it fetches nothing before a token is needed.
     ///
     /// - Parameters:
+    ///   - credentials: fetch the tokens.
     ///   - clock: a clock that goes on while the machine is suspended.
     ///   - ended: takes the outcome of each fetch, for metrics and logs.
-    ///   - fetch: fetches a token; may block for some seconds.
     /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
     public init(
+        _ credentials: some AccessTokenCredentials,
         clock: @escaping @Sendable () -> MonotonicTime = AccessTokenSource.systemClock,
-        ended: @escaping @Sendable (AccessTokenOutcome) -> Void = { _ in },
-        fetch: @escaping @Sendable () -> AccessTokenOutcome
+        ended: @escaping @Sendable (AccessTokenOutcome) -> Void = { _ in }
     ) throws(ServiceError) {
         do throws(EventLoopError) {
             threads = try AccessTokenThreads.shared()
@@ -45,7 +45,7 @@ public final class AccessTokenSource: Authorizer {
         }
         self.clock = clock
         self.ended = ended
-        self.fetch = fetch
+        self.credentials = credentials
     }
 
     /// The time since the machine was started, suspensions included.
@@ -109,7 +109,7 @@ public final class AccessTokenSource: Authorizer {
     /// Fetches a token on a thread that may wait; `isFetching` says so already.
     private func fetchIfDue() {
         let begins = state.withLock { !$0.isStopped && $0.schedule.beginFetch(at: clock()) }
-        if begins { take(fetch()) }
+        if begins { take(credentials.fetch()) }
         let stopped = state.withLock { state in
             state.isFetching = false
             return state.stopped

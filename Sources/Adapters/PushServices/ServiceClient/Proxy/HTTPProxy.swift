@@ -58,6 +58,11 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
         self.init(host: host, port: port, user: user, password: password)
     }
 
+    /// Reads a URL, as `init(url:)` does; nil for none.
+    public static func at(_ url: String?) throws(ServiceError) -> HTTPProxy? {
+        if let url { try HTTPProxy(url: url) } else { nil }
+    }
+
     /// The host and the port.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     /// The host and the port.
@@ -70,23 +75,14 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
     }
 
     private static func hostAndPort(_ text: Substring) -> (host: String, port: UInt16)? {
-        var host = text
-        var port = "80"[...]
-        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
-            host = text[text.index(after: text.startIndex)..<end]
-            let rest = text[text.index(after: end)...]
-            if !rest.isEmpty { port = rest.hasPrefix(":") ? rest.dropFirst() : "" }
-        } else if let colon = text.lastIndex(of: ":") {
-            host = text[..<colon]
-            port = text[text.index(after: colon)...]
-            guard !host.contains(":") else { return nil }
-        }
+        guard let (host, port) = ServiceEndpoint.parts(of: text, defaultPort: 80),
+            text.hasPrefix("[") || !host.contains(":")
+        else { return nil }
         let isName = host.utf8.allSatisfy {
             (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
                 || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":")].contains($0)
         }
-        guard !host.isEmpty, host.utf8.count <= 253, isName, let number = UInt16(port), number > 0 else { return nil }
-        return (String(host), number)
+        return host.utf8.count <= 253 && isName ? (String(host), port) : nil
     }
 
     private static func decoded(_ text: Substring) -> String? {

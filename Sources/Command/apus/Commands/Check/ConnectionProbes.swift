@@ -182,7 +182,7 @@ enum ConnectionProbes {
     private static func servers(_ configuration: Configuration) -> [ConnectionProbe] {
         do throws(ServiceError) {
             var names: Set<String> = []
-            return try configuration.apnsClient().routes.compactMap { route in
+            return try configuration.apnsClient().routes.map(\.serviceRoute).compactMap { route in
                 let name = "apns \(route.app) \(HostPort(host: route.host, port: route.port))"
                 guard names.insert(name).inserted else { return nil }
                 return ConnectionProbe(name: name) { await tryServer(route) }
@@ -193,9 +193,9 @@ enum ConnectionProbes {
         }
     }
 
-    private static func tryServer(_ route: APNsRoute) async -> ConnectionProbe.Outcome {
+    private static func tryServer(_ route: ServiceRoute) async -> ConnectionProbe.Outcome {
         do throws(ServiceError) {
-            let address = try await ServiceProbe.check(route.serviceRoute).address
+            let address = try await ServiceProbe.check(route).address
             return .ok("certificate verified, HTTP/2 negotiated with \(address)")
         } catch { return .failed(error.description, .unavailable) }
     }

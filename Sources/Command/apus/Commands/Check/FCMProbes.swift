@@ -1,5 +1,4 @@
 import Dispatcher
-import EventLoop
 import FCMTransport
 import ServiceClient
 import WorkerConfiguration
@@ -16,8 +15,8 @@ enum FCMProbes {
     private static func account(_ app: String, _ fcm: Configuration.FCM) -> ConnectionProbe {
         ConnectionProbe(name: "account \(app)") {
             do throws(ServiceError) {
-                let account = try fcm.accountFile.account()
-                switch fcm.accountFile.fetch(nowSeconds: WallClock.nowMilliseconds() / 1_000) {
+                let account = try fcm.credentials.account()
+                switch fcm.credentials.fetch() {
                 case .granted(_, let lifeSeconds):
                     return .ok(
                         "\(account.email) got an access token for \(lifeSeconds) s; only a push shows whether it may "

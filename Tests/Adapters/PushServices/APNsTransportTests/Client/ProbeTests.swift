@@ -50,8 +50,8 @@ struct ProbeTests {
     func readsEndpoints(endpoint: String, host: String, port: UInt16) throws {
         let source = try ProviderTokenSource(key: ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         let route = try APNsRoute(app: "a", environment: .sandbox, endpoint: endpoint, tokenSource: source)
-        #expect(route.host == host)
-        #expect(route.port == port)
+        #expect(route.serviceRoute.host == host)
+        #expect(route.serviceRoute.port == port)
     }
 
     @Test(
