@@ -124,7 +124,7 @@ public final class PushClient: Sendable {
         return PushCall(order, by: sender, token: \.deviceToken) { token, outcome in
             PushResult(
                 token: PushToken(token), apnsID: identity.apnsID(for: token).description,
-                outcome: PushOutcome(outcome))
+                outcome: PushOutcome(outcome, rejection: PushRejection.init))
         }
     }
 

@@ -1,10 +1,11 @@
 public import FoundationEssentials
 import Notifications
+public import PushLibrary
 
 /// APNs looked at a push and did not take it.
-public struct PushRejection: Hashable, Sendable, CustomStringConvertible {
+public struct PushRejection: ServiceRejection {
     /// The change that is needed before the push can succeed.
-    public enum Remedy: Hashable, Sendable {
+    public enum Remedy: RejectionRemedy {
         /// Permanent: forget the token, unless the device registered it again after `tokenDeadSince`.
         case removeToken
         /// Permanent: the token is not for this environment or this app. Remove it, unless many tokens are called so at
@@ -30,9 +31,6 @@ public struct PushRejection: Hashable, Sendable, CustomStringConvertible {
     public let tokenDeadSince: Date?
     /// When to try again, if the answer said so.
     public let retryAfter: Duration?
-
-    /// Whether the same push would be rejected again, whatever changes elsewhere.
-    public var isPermanent: Bool { remedy != .sendLater && remedy != .correctKey }
 
     /// The status and the reason.
     public var description: String { reason.rawValue.isEmpty ? "status \(status)" : "\(status) \(reason)" }

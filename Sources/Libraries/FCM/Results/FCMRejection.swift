@@ -1,9 +1,10 @@
 internal import Notifications
+public import PushLibrary
 
 /// FCM looked at a message and did not take it.
-public struct FCMRejection: Hashable, Sendable, CustomStringConvertible {
+public struct FCMRejection: ServiceRejection {
     /// The change that is needed before the message can succeed.
-    public enum Remedy: Hashable, Sendable {
+    public enum Remedy: RejectionRemedy {
         /// Permanent: the app was removed, or its token is too old. Forget the target, unless the app registered it
         /// again since the message was sent.
         case removeToken
@@ -33,9 +34,6 @@ public struct FCMRejection: Hashable, Sendable, CustomStringConvertible {
     /// Whether the target is dead for certain.
     public var isTokenDead: Bool { remedy == .removeToken }
 
-    /// Whether the same message would be rejected again, whatever changes elsewhere.
-    public var isPermanent: Bool { remedy != .sendLater && remedy != .correctKey }
-
     /// The status and the reason.
     public var description: String { reason.isEmpty ? "status \(status)" : "\(status) \(reason)" }
 
@@ -44,14 +42,16 @@ public struct FCMRejection: Hashable, Sendable, CustomStringConvertible {
         reason = answer.reason
         let isCode = answer.reason.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "_") }
         errorCode = FCMErrorCode(rawValue: isCode ? answer.reason : "")
-        switch Disposition(.answered(answer), of: .fcm) {
-        case .tokenDead: (remedy, retryAfter) = (.removeToken, nil)
-        case .tokenRejected: (remedy, retryAfter) = (.removeTokenOrCorrectConfiguration, nil)
-        case .deadLetter, .accepted: (remedy, retryAfter) = (.correctMessage, nil)
-        case .keyRejected: (remedy, retryAfter) = (.correctKey, nil)
-        case .retry(_, let seconds): (remedy, retryAfter) = (.sendLater, seconds.map { .seconds($0) })
-        case .resend, .resendPossibleDuplicate: (remedy, retryAfter) = (.sendLater, nil)
-        }
+        let disposition = Disposition(.answered(answer), of: .fcm)
+        retryAfter = disposition.retryAfter
+        remedy =
+            switch disposition {
+            case .tokenDead: .removeToken
+            case .tokenRejected: .removeTokenOrCorrectConfiguration
+            case .deadLetter, .accepted: .correctMessage
+            case .keyRejected: .correctKey
+            case .retry, .resend, .resendPossibleDuplicate: .sendLater
+            }
     }
 }
 

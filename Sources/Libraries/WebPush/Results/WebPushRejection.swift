@@ -1,10 +1,11 @@
 internal import Notifications
+public import PushLibrary
 internal import WebPushTransport
 
 /// A push service looked at a push and did not take it.
-public struct WebPushRejection: Hashable, Sendable, CustomStringConvertible {
+public struct WebPushRejection: ServiceRejection {
     /// The change that is needed before the push can succeed.
-    public enum Remedy: Hashable, Sendable {
+    public enum Remedy: RejectionRemedy {
         /// Permanent: the person withdrew the permission, the subscription has ended (404, 410), or its endpoint is
         /// none that pushes go to. Forget it.
         case removeSubscription
@@ -28,9 +29,6 @@ public struct WebPushRejection: Hashable, Sendable, CustomStringConvertible {
     /// The shortest wait before another try, if the answer says it or the status is 429 (`sendLater` only).
     public let retryAfter: Duration?
 
-    /// Whether the same push would be rejected again, whatever changes elsewhere.
-    public var isPermanent: Bool { remedy != .sendLater && remedy != .correctKey }
-
     /// The status and the reason.
     public var description: String { reason.isEmpty ? "status \(status)" : "\(status) \(reason)" }
 
@@ -41,13 +39,15 @@ public struct WebPushRejection: Hashable, Sendable, CustomStringConvertible {
             (remedy, retryAfter) = (.removeSubscription, nil)
             return
         }
-        switch Disposition(.answered(answer), of: .webPush) {
-        case .tokenDead: (remedy, retryAfter) = (.removeSubscription, nil)
-        case .tokenRejected: (remedy, retryAfter) = (.removeSubscriptionOrCorrectKey, nil)
-        case .deadLetter, .accepted: (remedy, retryAfter) = (.correctMessage, nil)
-        case .keyRejected: (remedy, retryAfter) = (.correctKey, nil)
-        case .retry(_, let seconds): (remedy, retryAfter) = (.sendLater, seconds.map { .seconds($0) })
-        case .resend, .resendPossibleDuplicate: (remedy, retryAfter) = (.sendLater, nil)
-        }
+        let disposition = Disposition(.answered(answer), of: .webPush)
+        retryAfter = disposition.retryAfter
+        remedy =
+            switch disposition {
+            case .tokenDead: .removeSubscription
+            case .tokenRejected: .removeSubscriptionOrCorrectKey
+            case .deadLetter, .accepted: .correctMessage
+            case .keyRejected: .correctKey
+            case .retry, .resend, .resendPossibleDuplicate: .sendLater
+            }
     }
 }
