@@ -1,5 +1,4 @@
 import ChangeEvents
-import EventLoop
 import Synchronization
 
 /// The problems that keep outcomes from being posted.
@@ -48,47 +47,5 @@ final class WebhookHealthBoard: Sendable {
 
     func publisherChanged(isReady: Bool, reason: String) {
         state.withLock { $0.publisherProblem = isReady ? nil : reason }
-    }
-}
-
-/// Passes the deliveries of one app's queue to the loop of the webhooks.
-final class WebhookDeliveryInbox: DeliveryHandler {
-    private let parts: LoopBound<WebhookParts>
-    private let board: WebhookHealthBoard
-    private let index: Int
-
-    init(_ parts: LoopBound<WebhookParts>, _ board: WebhookHealthBoard, index: Int) {
-        self.parts = parts
-        self.board = board
-        self.index = index
-    }
-
-    func deliveriesReceived(_ deliveries: [Delivery]) {
-        parts.loop.submit { [parts, index] in parts.value.received(deliveries, core: index) }
-    }
-
-    func sourceStateChanged(_ state: DeliverySourceState) {
-        board.changed(state, endpoint: index)
-        guard case .consuming(let epoch) = state else { return }
-        parts.loop.submit { [parts, index] in parts.value.consumptionBegan(epoch: epoch, core: index) }
-    }
-}
-
-/// Passes the results of publishes to the loop of the webhooks.
-final class WebhookPublishInbox: PublishHandler {
-    private let parts: LoopBound<WebhookParts>
-    private let board: WebhookHealthBoard
-
-    init(_ parts: LoopBound<WebhookParts>, _ board: WebhookHealthBoard) {
-        self.parts = parts
-        self.board = board
-    }
-
-    func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
-        parts.loop.submit { [parts] in parts.value.publishesEnded(outcomes) }
-    }
-
-    func publisherStateChanged(isReady: Bool, reason: String) {
-        board.publisherChanged(isReady: isReady, reason: reason)
     }
 }

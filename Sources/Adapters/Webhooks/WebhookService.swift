@@ -11,78 +11,68 @@ import Synchronization
 /// Each app has a queue, a client and a machine of its own, so a failing backend does not delay the others. A delivery
 /// is acknowledged when the backend has taken it, or when RabbitMQ has confirmed its copy in a retry queue.
 public final class WebhookService: Sendable {
-    /// One app: where its outcomes come from, and where they go.
-    public struct Route: Sendable {
-        /// Where they go.
-        public var endpoint: WebhookEndpoint
-        /// Where they come from.
-        public var source: any MessageSource
-        /// The name of the retry queue of a delay in milliseconds.
-        public var retryQueue: @Sendable (_ delayMilliseconds: Int64) -> String
-
-        /// Describes a route.
-        public init(
-            endpoint: WebhookEndpoint, source: any MessageSource,
-            retryQueue: @escaping @Sendable (_ delayMilliseconds: Int64) -> String
-        ) {
-            self.endpoint = endpoint
-            self.source = source
-            self.retryQueue = retryQueue
-        }
-    }
-
     /// How long the last publishes and acknowledgements may take at the end, in seconds.
     private static let closeSeconds = 5.0
 
-    private let loop: EventLoop
-    private let parts: LoopBound<WebhookParts>
-    private let sources: [WebhookSource]
+    private let source: any OutcomeSource
     private let publisher: any MessagePublisher
+    private let senders: LoopBound<[WebhookSender]>
     private let board: WebhookHealthBoard
     private let isStopped = Mutex(false)
 
     /// Prepares everything; nothing is consumed before `start`.
     ///
     /// - Parameters:
-    ///   - routes: the apps.
+    ///   - endpoints: the backends of the apps.
+    ///   - source: has a queue for each endpoint, in the same order.
     ///   - publisher: publishes copies for retries.
+    ///   - retryQueue: names the retry queue of an app and a delay.
     ///   - userAgent: the program and its version, as backends may log them.
     ///   - metrics: where the instruments are registered.
-    ///   - logger: hears what becomes of endpoints, and never a secret.
+    ///   - logger: logs what becomes of endpoints, and never a secret.
     /// - Throws: `EventLoopError` or `HTTPClient.Failure` if there is no thread or no libcurl.
     public init(
-        _ routes: [Route], publisher: any MessagePublisher, userAgent: String, metrics: MetricsRegistry, logger: Logger
+        _ endpoints: [WebhookEndpoint], source: any OutcomeSource, publisher: any MessagePublisher,
+        retryQueue: @escaping @Sendable (_ app: String, _ delayMilliseconds: Int64) -> String, userAgent: String,
+        metrics: MetricsRegistry, logger: Logger
     ) throws {
-        let board = WebhookHealthBoard(apps: routes.map(\.endpoint.app))
-        let sources = routes.map { WebhookSource($0.source) }
+        board = WebhookHealthBoard(apps: endpoints.map(\.app))
+        self.source = source
+        self.publisher = publisher
         let loop = try EventLoop(name: "webhooks")
         do {
-            let parts = try WebhookParts(
-                Array(zip(routes, sources)), publisher: publisher, userAgent: userAgent, metrics: metrics,
-                logger: logger, board: board,
-                loop: loop)
-            self.parts = LoopBound(parts, to: loop)
+            let shared = WebhookSender.Shared(
+                loop: loop, source: source, publisher: publisher, retryQueue: retryQueue, health: board,
+                logger: logger, userAgent: userAgent)
+            let senders = try endpoints.enumerated().map { index, endpoint in
+                try WebhookSender(
+                    endpoint, index: index, shared: shared, metrics: WebhookMetrics(metrics, app: endpoint.app))
+            }
+            self.senders = LoopBound(senders, to: loop)
         } catch {
             loop.stopAndJoin()
             throw error
         }
-        self.loop = loop
-        self.board = board
-        self.publisher = publisher
-        self.sources = sources
     }
 
     /// How long ago the loop last turned, in nanoseconds.
-    public func nanosecondsSinceLastTick() -> UInt64 { loop.nanosecondsSinceLastTick() }
+    public func nanosecondsSinceLastTick() -> UInt64 { senders.loop.nanosecondsSinceLastTick() }
 
     /// The current problems.
     public var health: WebhookHealth { board.health }
 
     /// Connects to the broker and begins to post.
     public func start() {
-        publisher.start(handler: WebhookPublishInbox(parts, board))
-        for (index, source) in sources.enumerated() {
-            source.start(handler: WebhookDeliveryInbox(parts, board, index: index))
+        publisher.start(handler: WebhookPublishHandler(senders, board))
+        source.start { [senders, board] event in
+            if case .changed(let state, let index) = event { board.changed(state, endpoint: index) }
+            senders.loop.submit {
+                switch event {
+                case .received(let deliveries, let index): senders.value[index].received(deliveries)
+                case .changed(.consuming(let epoch), let index): senders.value[index].consumptionBegan(epoch: epoch)
+                case .changed: break
+                }
+            }
         }
     }
 
@@ -99,14 +89,44 @@ public final class WebhookService: Sendable {
             return !isStopped
         }
         guard isFirst else { return true }
-        let isComplete = await withCheckedContinuation { continuation in
-            loop.submit { [parts] in
-                parts.value.stop(withinSeconds: seconds) { continuation.resume(returning: $0) }
+        let isComplete = await withTaskGroup(of: Bool.self) { [senders] stops in
+            for index in board.health.endpoints.indices {
+                stops.addTask {
+                    await withCheckedContinuation { continuation in
+                        senders.loop.submit {
+                            senders.value[index].stop(withinSeconds: seconds) { continuation.resume(returning: $0) }
+                        }
+                    }
+                }
+            }
+            return await stops.reduce(true) { $0 && $1 }
+        }
+        await source.close()
+        let isConfirmed = await publisher.close(deadlineSeconds: Self.closeSeconds)
+        senders.loop.stopAndJoin()
+        return isComplete && isConfirmed
+    }
+}
+
+/// Passes the results of publishes to the senders.
+private final class WebhookPublishHandler: PublishHandler {
+    private let senders: LoopBound<[WebhookSender]>
+    private let board: WebhookHealthBoard
+
+    init(_ senders: LoopBound<[WebhookSender]>, _ board: WebhookHealthBoard) {
+        self.senders = senders
+        self.board = board
+    }
+
+    func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
+        senders.loop.submit { [senders] in
+            for (identifier, outcome) in outcomes {
+                senders.value[WebhookSender.index(ofPublish: identifier)].publishEnded(identifier, outcome)
             }
         }
-        for source in sources { await source.close() }
-        let isConfirmed = await publisher.close(deadlineSeconds: Self.closeSeconds)
-        loop.stopAndJoin()
-        return isComplete && isConfirmed
+    }
+
+    func publisherStateChanged(isReady: Bool, reason: String) {
+        board.publisherChanged(isReady: isReady, reason: reason)
     }
 }

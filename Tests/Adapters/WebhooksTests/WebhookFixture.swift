@@ -116,17 +116,13 @@ struct WebhookFixture {
     func start(_ endpoints: [WebhookEndpoint]) throws -> WebhookService {
         let metrics = metrics.makePart()
         let names = names
-        let queues = try OutcomeQueues(
-            endpoints.map { OutcomeQueues.Queue(name: names.webhook(app: $0.app), prefetch: 16) },
+        let source = try OutcomeConsumer(
+            endpoints.map { .durable(name: names.webhook(app: $0.app), prefetch: 16) },
             configuration: configuration, connection: "webhooks", logger: log.logger, metrics: metrics)
-        let routes = zip(endpoints, queues.sources).map { endpoint, source in
-            WebhookService.Route(endpoint: endpoint, source: source) { delay in
-                names.webhookRetry(app: endpoint.app, delayMilliseconds: delay)
-            }
-        }
         let publisher = try ConfirmedPublisher(configuration: configuration, logger: log.logger, metrics: metrics)
         let service = try WebhookService(
-            routes, publisher: publisher, userAgent: "apus/test", metrics: metrics, logger: log.logger)
+            endpoints, source: source, publisher: publisher, retryQueue: names.webhookRetry(app:delayMilliseconds:),
+            userAgent: "apus/test", metrics: metrics, logger: log.logger)
         service.start()
         return service
     }

@@ -1,21 +1,13 @@
-/// Where messages of one queue come from, for example outcomes.
+/// Where the deliveries of events come from.
 ///
 /// All methods may be called from any thread.
-public protocol MessageSource: AnyObject, Sendable {
+public protocol DeliverySource: AnyObject, Sendable {
     /// Connects, and goes on connecting for as long as it takes; deliveries go to the handler.
     func start(handler: any DeliveryHandler)
 
     /// Acknowledges deliveries whose work has ended, in any order; tags of an earlier connection are ignored.
     func settle(_ tags: [DeliveryTag])
 
-    /// Writes the last acknowledgements and closes the connection; other deliveries go back to their queue.
-    func close() async
-}
-
-/// Where the deliveries of events come from.
-///
-/// All methods may be called from any thread.
-public protocol DeliverySource: MessageSource {
     /// Rejects deliveries finally, in any order: the broker moves them, unchanged, to its dead letters.
     ///
     /// Tags of an earlier connection are ignored.
@@ -33,9 +25,12 @@ public protocol DeliverySource: MessageSource {
     ///
     /// Returns when the broker has agreed, or the connection is gone.
     func cancel() async
+
+    /// Writes the last acknowledgements and closes the connection; other deliveries go back to their queue.
+    func close() async
 }
 
-/// Receives the deliveries of a `MessageSource`; called on the source's own thread, so it must only pass them on.
+/// Receives the deliveries of a `DeliverySource`; called on the source's own thread, so it must only pass them on.
 public protocol DeliveryHandler: AnyObject, Sendable {
     /// A batch of deliveries, in the broker's order. Unacknowledged ones never number more than the prefetch.
     func deliveriesReceived(_ deliveries: [Delivery])
@@ -44,7 +39,7 @@ public protocol DeliveryHandler: AnyObject, Sendable {
     func sourceStateChanged(_ state: DeliverySourceState)
 }
 
-/// How a `MessageSource` is doing.
+/// The state of a `DeliverySource`, or of one queue of an `OutcomeSource`.
 public enum DeliverySourceState: Hashable, Sendable {
     /// Consuming; deliveries carry this epoch from now on.
     case consuming(epoch: UInt32)

@@ -1,19 +1,23 @@
 public import AdminServer
+import ChangeEvents
 public import ChangeQueue
 import EventLoop
 public import Metrics
 import Notifications
 import RegistryCore
 public import StructuredLogging
+import Synchronization
 public import WorkerConfiguration
 
-/// The counter of one configuration.
+/// The consumer and the counter of one configuration.
 public final class AnalyticsRun: OutcomeRun {
     /// The most messages that the counter holds: each tells of up to 500 pushes.
     private static let prefetchMaximum: UInt16 = 100
 
     private let configuration: Configuration
-    private let counter: CampaignCounter
+    private let source: OutcomeConsumer
+    private let counter: LoopBound<CampaignCounter>
+    private let health = CampaignHealth()
     private let metrics: MetricsRegistry
     private let logger: Logger
 
@@ -46,26 +50,39 @@ public final class AnalyticsRun: OutcomeRun {
         self.metrics = metrics
         try configuration.prepareRegistry(logger)
         do {
-            let store: any CountingRegistry = try configuration.registry.open(
+            let registry: any CountingRegistry = try configuration.registry.open(
                 mode: .readWrite, sqlite: { $0 }, postgres: { $0 })
-            try store.requireSchema(CampaignRules.schemaVersion, for: "Counting campaigns")
-            var broker = try configuration.broker(purpose: "analytics")
-            broker.prefetch = min(broker.prefetch, Self.prefetchMaximum)
+            try registry.requireSchema(CampaignRules.schemaVersion, for: "Counting campaigns")
+            let broker = try configuration.broker(purpose: "analytics")
+            let queue = OutcomeConsumer.Queue.durable(
+                name: configuration.topology.names.analytics, prefetch: min(broker.prefetch, Self.prefetchMaximum))
             let source = try OutcomeConsumer(
-                configuration: broker, queue: .durable(name: configuration.topology.names.analytics),
-                connection: "analytics", logger: logger, metrics: metrics)
-            counter = CampaignCounter(
-                source: source, loop: try EventLoop(name: "campaigns"), registry: store,
-                retentionHours: configuration.analytics.retentionHours, metrics: metrics,
-                logger: logger)
+                [queue], configuration: broker, connection: "analytics", logger: logger, metrics: metrics)
+            self.source = source
+            let loop = try EventLoop(name: "campaigns")
+            counter = LoopBound(
+                CampaignCounter(
+                    registry: registry, loop: loop, retentionHours: configuration.analytics.retentionHours,
+                    health: health, metrics: CampaignMetrics(metrics), logger: logger
+                ) { source.settle($0, of: 0) }, to: loop)
         } catch {
             throw WorkerError(starting: error)
         }
     }
 
-    /// Begins to count.
+    /// Begins to count, and to forget what is too old.
     public func start() {
-        counter.start()
+        counter.loop.submit { [counter] in counter.value.start() }
+        source.start { [counter, health] event in
+            if case .changed(let state, _) = event { health.consumption.withLock { $0 = state.problem } }
+            counter.loop.submit {
+                switch event {
+                case .received(let deliveries, _): counter.value.received(deliveries)
+                case .changed(.consuming, _): counter.value.connectionBegan()
+                case .changed: break
+                }
+            }
+        }
         logger.log(
             .info, "campaigns.started",
             [
@@ -84,21 +101,23 @@ public final class AnalyticsRun: OutcomeRun {
 
     /// Ends; outcomes that are not counted go back to their queue.
     public func stop() async -> Bool {
-        await counter.stop()
+        try? await counter.loop.run { [counter] in counter.value.stop() }
+        await source.close()
+        counter.loop.stopAndJoin()
         metrics.end()
         return true
     }
 
     /// Whether the loop turns.
     public var livenessChecks: [HealthCheck] {
-        [HealthCheck(loop: "campaigns", nanosecondsSinceLastTick: counter.nanosecondsSinceLastTick())]
+        [HealthCheck(loop: "campaigns", nanosecondsSinceLastTick: counter.loop.nanosecondsSinceLastTick())]
     }
 
     /// Whether outcomes come, and can be counted.
     public var readinessChecks: [HealthCheck] {
         [
-            HealthCheck("broker", failure: counter.consumptionProblem),
-            HealthCheck("registry", failure: counter.registryProblem),
+            HealthCheck("broker", failure: health.consumption.withLock { $0 }),
+            HealthCheck("registry", failure: health.registry.withLock { $0 }),
         ]
     }
 }

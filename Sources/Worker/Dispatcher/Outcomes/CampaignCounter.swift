@@ -1,5 +1,6 @@
+import Backoffice
 import ChangeEvents
-import ChangeQueue
+import Essentials
 import EventLoop
 import Metrics
 import RegistryCore
@@ -9,69 +10,164 @@ import Synchronization
 /// The ports of a registry that counts campaigns.
 typealias CountingRegistry = CampaignRegistry & SchemaRegistry
 
-/// Consumes outcomes and has them counted; an outcome is acknowledged when the registry has it.
-final class CampaignCounter: DeliveryHandler {
+/// Has outcomes counted, on the loop of the registry; an outcome is acknowledged when the registry has it.
+///
+/// Outcomes that come while the registry is busy are counted together, in one transaction. SQLite has one writer at a
+/// time, so transactions are small, and after each the registry is left to others for as long as it took.
+final class CampaignCounter {
+    /// The kinds of work at the registry, each of which may fail by itself.
+    private enum Work { case counting, forgetting }
+
+    /// As many as one outcome may tell of.
+    private static let pushesAtOnceMaximum = 500
+    private static let rowsForgottenAtOnce = 500
+    private static let restNanosecondsMaximum: UInt64 = 1_000_000_000
+    private static let retryNanoseconds: UInt64 = 1_000_000_000
+    private static let forgetNanoseconds: UInt64 = 3_600_000_000_000
+    private static let forgetRetryNanoseconds: UInt64 = 60_000_000_000
+
+    private let registry: any CountingRegistry
     private let loop: EventLoop
-    private let core: LoopBound<CampaignCounterCore>
-    private let source: OutcomeConsumer
-    private let health = CampaignHealth()
+    private let retentionHours: Int64
+    private let health: CampaignHealth
+    private let metrics: CampaignMetrics
+    private let logger: Logger
+    private let settle: ([DeliveryTag]) -> Void
+    private var waiting: [(tag: DeliveryTag, pushes: [CampaignPush])] = []
+    private var countTimer: EventLoop.Timer?
+    private var forgetTimer: EventLoop.Timer?
+    private var restsUntilNanoseconds: UInt64 = 0
+    private var problems: [Work: String] = [:]
 
-    /// Builds the parts; nothing is consumed before `start`.
-    ///
-    /// - Parameters:
-    ///   - source: where outcomes come from.
-    ///   - loop: where the registry lives.
-    ///   - registry: a connection that nothing else uses.
-    ///   - retentionHours: how long counts are kept.
-    ///   - metrics: where the instruments are registered.
-    ///   - logger: where events of interest go.
     init(
-        source: OutcomeConsumer, loop: EventLoop, registry: sending any CountingRegistry, retentionHours: Int64,
-        metrics: MetricsRegistry, logger: Logger
+        registry: any CountingRegistry, loop: EventLoop, retentionHours: Int64, health: CampaignHealth,
+        metrics: CampaignMetrics, logger: Logger, settle: @escaping ([DeliveryTag]) -> Void
     ) {
-        self.source = source
+        self.registry = registry
         self.loop = loop
-        core = LoopBound(
-            CampaignCounterCore(
-                registry: registry, loop: loop, retentionHours: retentionHours, health: health,
-                metrics: CampaignMetrics(metrics), logger: logger
-            ) { [source] tags in source.settle(tags) }, to: loop)
+        self.retentionHours = retentionHours
+        self.health = health
+        self.metrics = metrics
+        self.logger = logger
+        self.settle = settle
     }
 
-    /// Begins to consume, and to forget what is too old.
-    func start() {
-        loop.submit { [core] in core.value.start() }
-        source.start(handler: self)
+    func start() { forget() }
+
+    func stop() {
+        for timer in [countTimer, forgetTimer] { if let timer { loop.cancel(timer) } }
+        waiting = []
     }
 
-    /// Ends; outcomes that are not counted go back to their queue.
-    func stop() async {
-        await withCheckedContinuation { continuation in
-            loop.submit { [core] in
-                core.value.stop()
-                continuation.resume()
+    // MARK: Counting
+
+    /// Unacknowledged outcomes of an earlier connection come again.
+    func connectionBegan() { waiting = [] }
+
+    func received(_ deliveries: [Delivery]) {
+        for delivery in deliveries {
+            do {
+                waiting.append((delivery.tag, try OutcomeReport(delivery.message).campaignPushes))
+            } catch {
+                metrics.unreadable.add(1)
+                logger.log(.warning, "campaigns.unreadable", [.field("reason", "\(error)")])
+                waiting.append((delivery.tag, []))
             }
         }
-        await source.close()
-        loop.stopAndJoin()
+        countSoon(afterNanoseconds: 0)
     }
 
-    /// Why nothing is consumed; nil if something is.
-    var consumptionProblem: String? { health.consumption.withLock { $0 } }
-
-    /// Why nothing is counted; nil if something is.
-    var registryProblem: String? { health.registry.withLock { $0 } }
-
-    /// How long the loop has not turned.
-    func nanosecondsSinceLastTick() -> UInt64 { loop.nanosecondsSinceLastTick() }
-
-    func deliveriesReceived(_ deliveries: [Delivery]) {
-        loop.submit { [core] in core.value.received(deliveries) }
+    private func countSoon(afterNanoseconds delay: UInt64) {
+        guard countTimer == nil, !waiting.isEmpty else { return }
+        // Outcomes that arrive before the timer is due are counted along.
+        countTimer = loop.schedule(afterNanoseconds: max(delay, restNanoseconds)) { [weak self] in
+            self?.countTimer = nil
+            self?.count()
+        }
     }
 
-    func sourceStateChanged(_ state: DeliverySourceState) {
-        health.consumption.withLock { $0 = state.problem }
-        if case .consuming = state { loop.submit { [core] in core.value.connectionBegan() } }
+    private func count() {
+        guard !waiting.isEmpty else { return }
+        var tags: [DeliveryTag] = []
+        var pushes: [CampaignPush] = []
+        for (tag, told) in waiting {
+            if !tags.isEmpty, pushes.count + told.count > Self.pushesAtOnceMaximum { break }
+            tags.append(tag)
+            pushes += told
+        }
+        do throws(RegistryError) {
+            if !pushes.isEmpty {
+                let counted = try using { (registry) throws(RegistryError) in
+                    try registry.countPushes(pushes, nowMilliseconds: WallClock.nowMilliseconds())
+                }
+                metrics.counted.add(counted)
+                let told = pushes.reduce(0) { $0 + $1.endings.rawValue.nonzeroBitCount }
+                metrics.repeated.add(told - counted)
+            }
+        } catch {
+            failed(error, in: .counting)
+            return countSoon(afterNanoseconds: Self.retryNanoseconds)
+        }
+        recovered(.counting)
+        waiting.removeFirst(tags.count)
+        settle(tags)
+        countSoon(afterNanoseconds: 0)
+    }
+
+    // MARK: The registry
+
+    /// Uses the registry, and then leaves it to others for as long as that took.
+    private func using<Value>(
+        _ body: (any CountingRegistry) throws(RegistryError) -> Value
+    ) throws(RegistryError) -> Value {
+        let start = MonotonicClock.nowNanoseconds()
+        defer {
+            let end = MonotonicClock.nowNanoseconds()
+            restsUntilNanoseconds = end + min(end - start, Self.restNanosecondsMaximum)
+        }
+        return try body(registry)
+    }
+
+    private var restNanoseconds: UInt64 {
+        let now = MonotonicClock.nowNanoseconds()
+        return restsUntilNanoseconds > now ? restsUntilNanoseconds - now : 0
+    }
+
+    private func failed(_ error: RegistryError, in work: Work) {
+        let isNew = problems.updateValue(error.message, forKey: work) != error.message
+        publishProblems()
+        if isNew { logger.log(.error, "campaigns.registry.failed", [.field("reason", error.message)]) }
+    }
+
+    private func recovered(_ work: Work) {
+        guard problems.removeValue(forKey: work) != nil else { return }
+        publishProblems()
+        logger.log(.info, "campaigns.registry.recovered", [])
+    }
+
+    private func publishProblems() {
+        health.registry.withLock { $0 = problems[.counting] ?? problems[.forgetting] }
+    }
+
+    // MARK: Forgetting
+
+    /// Removes what is too old, a part at a time so that counting goes on between.
+    private func forget() {
+        let hour = CampaignRules.hour(ofMilliseconds: WallClock.nowMilliseconds())
+        var delay = Self.forgetNanoseconds
+        do throws(RegistryError) {
+            let removed = try using { (registry) throws(RegistryError) in
+                try registry.forgetCampaigns(
+                    before: hour - retentionHours, pushesBefore: hour - CampaignRules.pushMemoryHours,
+                    limit: Self.rowsForgottenAtOnce)
+            }
+            recovered(.forgetting)
+            if removed >= Self.rowsForgottenAtOnce { delay = restNanoseconds }
+        } catch {
+            failed(error, in: .forgetting)
+            delay = Self.forgetRetryNanoseconds
+        }
+        forgetTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.forget() }
     }
 }
 

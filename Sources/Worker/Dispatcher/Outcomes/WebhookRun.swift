@@ -50,23 +50,19 @@ public final class WebhookRun: OutcomeRun {
         do {
             let names = configuration.topology.names
             let endpoints = configuration.webhookEndpoints
-            let queues = try OutcomeQueues(
-                endpoints.map { endpoint in
-                    OutcomeQueues.Queue(
-                        name: names.webhook(app: endpoint.app),
-                        prefetch: UInt16(clamping: endpoint.requestsMaximum * Self.prefetchForRequest))
-                }, configuration: configuration.broker(purpose: "webhooks"), connection: "webhooks", logger: logger,
-                metrics: metrics)
-            let routes = zip(endpoints, queues.sources).map { endpoint, source in
-                WebhookService.Route(endpoint: endpoint, source: source) { delay in
-                    names.webhookRetry(app: endpoint.app, delayMilliseconds: delay)
-                }
+            let queues = endpoints.map { endpoint in
+                OutcomeConsumer.Queue.durable(
+                    name: names.webhook(app: endpoint.app),
+                    prefetch: UInt16(clamping: endpoint.requestsMaximum * Self.prefetchForRequest))
             }
-            let publisher = try ConfirmedPublisher(
-                configuration: configuration.broker(purpose: "webhooks"), logger: logger, metrics: metrics)
+            let broker = try configuration.broker(purpose: "webhooks")
             service = try WebhookService(
-                routes, publisher: publisher, userAgent: Configuration.webhookUserAgent(version), metrics: metrics,
-                logger: logger)
+                endpoints,
+                source: OutcomeConsumer(
+                    queues, configuration: broker, connection: "webhooks", logger: logger, metrics: metrics),
+                publisher: ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics),
+                retryQueue: names.webhookRetry(app:delayMilliseconds:),
+                userAgent: Configuration.webhookUserAgent(version), metrics: metrics, logger: logger)
         } catch {
             throw WorkerError(starting: error)
         }

@@ -54,10 +54,10 @@ struct CampaignCounterTests {
         }
     }
 
-    /// The core and its registry, which live on the loop.
+    /// The counter and its registry, which live on the loop.
     private struct Parts {
         let counts: Counts
-        let core: CampaignCounterCore
+        let counter: CampaignCounter
     }
 
     private let loop: EventLoop
@@ -68,11 +68,11 @@ struct CampaignCounterTests {
     init() throws {
         loop = try EventLoop(name: "campaigns")
         let counts = Counts()
-        let core = CampaignCounterCore(
+        let counter = CampaignCounter(
             registry: counts, loop: loop, retentionHours: 24, health: health,
             metrics: CampaignMetrics(MetricsRegistry()), logger: .silent
         ) { [settled] tags in settled.update { $0 += tags } }
-        parts = LoopBound(Parts(counts: counts, core: core), to: loop)
+        parts = LoopBound(Parts(counts: counts, counter: counter), to: loop)
     }
 
     private func onLoop<Value: Sendable>(_ body: @escaping @Sendable (Parts) -> Value) async -> Value {
@@ -99,7 +99,7 @@ struct CampaignCounterTests {
         let deliveries = [500, 300, 200, 1].enumerated().map { index, count in
             Self.delivery(UInt64(index + 1), pushCount: count)
         }
-        await onLoop { $0.core.received(deliveries) }
+        await onLoop { $0.counter.received(deliveries) }
         try await eventually("all outcomes") { settled.value.count == deliveries.count }
         #expect(settled.value.map(\.number) == [1, 2, 3, 4])
         #expect(await onLoop { $0.counts.batches } == [500, 500, 1])
@@ -110,12 +110,12 @@ struct CampaignCounterTests {
     func recovery() async {
         await onLoop { parts in
             parts.counts.isAway = true
-            parts.core.start()
+            parts.counter.start()
         }
         #expect(health.registry.withLock { $0 } == "away")
         await onLoop { parts in
             parts.counts.isAway = false
-            parts.core.start()
+            parts.counter.start()
         }
         #expect(health.registry.withLock { $0 } == nil)
         loop.stopAndJoin()

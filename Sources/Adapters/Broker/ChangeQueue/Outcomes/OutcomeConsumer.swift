@@ -3,64 +3,76 @@ public import EventLoop
 public import Metrics
 public import StructuredLogging
 
-/// Which queue outcomes are consumed from.
-public enum OutcomeQueue: Hashable, Sendable {
-    /// A queue that exists while the connection lives, with what the patterns of routing keys select.
-    ///
-    /// It keeps the newest outcomes if its reader is slow, and what was published while there was no connection is
-    /// missing.
-    case temporary(patterns: [String])
-    /// A queue that exists.
-    case durable(name: String)
-}
-
-/// Consumes outcomes, on a loop and a connection of its own.
+/// Consumes outcomes from one queue or several, over one connection and on one loop.
 ///
-/// It reconnects forever. Unacknowledged deliveries of a durable queue come again under a new epoch, and tags of the
-/// old epoch are ignored.
-public final class OutcomeConsumer: MessageSource {
-    private let loop: EventLoop
+/// Each queue has a prefetch of its own. A queue that is missing, that the user may not read, or whose deliveries are
+/// unsettled for too long is interrupted alone. It reconnects forever.
+public final class OutcomeConsumer: OutcomeSource {
+    /// One of the queues.
+    public struct Queue: Hashable, Sendable {
+        /// Its name; a temporary queue has another on each connection.
+        var name: String
+        /// The most deliveries of it that may be unacknowledged.
+        let prefetch: UInt16
+        /// The patterns of routing keys that select the content of a temporary queue; nil for a durable queue.
+        let patterns: [String]?
+
+        /// A queue that exists.
+        public static func durable(name: String, prefetch: UInt16) -> Queue {
+            Queue(name: name, prefetch: prefetch, patterns: nil)
+        }
+
+        /// A queue that exists while the connection lives, with the outcomes that the patterns of routing keys select.
+        ///
+        /// It keeps the newest outcomes if its reader is slow. Outcomes that were published while there was no
+        /// connection are missing.
+        public static func temporary(patterns: [String], prefetch: UInt16) -> Queue {
+            Queue(name: "", prefetch: prefetch, patterns: patterns)
+        }
+    }
+
     private let core: LoopBound<OutcomeConsumerCore>
 
     /// Creates a consumer, which connects when it is started.
     ///
     /// - Parameters:
-    ///   - configuration: where the broker is; its prefetch bounds the unacknowledged outcomes.
-    ///   - queue: the queue to consume.
+    ///   - queues: the queues to consume.
+    ///   - configuration: where the broker is.
     ///   - connection: the name of the connection in logs, in metrics and in the broker's own tools.
     ///   - logger: logs the events of the connection.
     ///   - metrics: where to count.
     /// - Throws: `EventLoopError` if there is no thread.
     public init(
-        configuration: BrokerConfiguration, queue: OutcomeQueue, connection: String = "outcomes", logger: Logger,
+        _ queues: [Queue], configuration: BrokerConfiguration, connection: String, logger: Logger,
         metrics: MetricsRegistry
     ) throws(EventLoopError) {
         let loop = try EventLoop(name: "amqp-outcomes")
-        self.loop = loop
         core = LoopBound(
             OutcomeConsumerCore(
-                configuration: configuration, queue: queue, name: connection, loop: loop, logger: logger,
+                queues, configuration: configuration, name: connection, loop: loop, logger: logger,
                 metrics: ConnectionMetrics(metrics, connection: connection)), to: loop)
     }
 
-    /// Connects, and goes on connecting for as long as it takes; outcomes go to the handler, on the consumer's thread.
-    public func start(handler: any DeliveryHandler) {
-        loop.submit { [core] in core.value.start(handler: handler) }
+    /// Connects, and goes on connecting for as long as it takes; `take` runs on the consumer's thread.
+    public func start(_ take: @escaping @Sendable (OutcomeSourceEvent) -> Void) {
+        core.loop.submit { [core] in core.value.start(take) }
     }
 
     /// Acknowledges outcomes, in any order; tags of an earlier connection are ignored.
-    public func settle(_ tags: [DeliveryTag]) {
-        loop.submit { [core] in core.value.settle(tags) }
+    public func settle(_ tags: [DeliveryTag], of queue: Int) {
+        core.loop.submit { [core] in core.value.settle(tags, of: queue) }
     }
 
-    /// Writes the last acknowledgements, closes the connection and ends the loop; the consumer cannot be used again.
+    /// Ends the consumption of a queue; its unsettled outcomes go back to it.
+    public func stopConsuming(_ queue: Int) {
+        core.loop.submit { [core] in core.value.stopConsuming(queue) }
+    }
+
+    /// Ends the consumption of all queues, the connection and the loop; the consumer cannot be used again.
     public func close() async {
         await withCheckedContinuation { continuation in
-            loop.submit { [core] in
-                core.value.close()
-                continuation.resume()
-            }
+            core.loop.submit { [core] in core.value.close { continuation.resume() } }
         }
-        loop.stopAndJoin()
+        core.loop.stopAndJoin()
     }
 }

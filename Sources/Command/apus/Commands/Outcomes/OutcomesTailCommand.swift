@@ -60,24 +60,26 @@ struct OutcomesTailCommand: Command {
         }
         let signal = try StopSignal()
         try await signal.watch(exitCodeOfSecond: .ok)
-        let inbox = OutcomeInbox()
+        let broker = try invocation.broker(configuration)
         let consumer = try OutcomeConsumer(
-            configuration: try invocation.broker(configuration), queue: .temporary(patterns: patterns),
+            [.temporary(patterns: patterns, prefetch: broker.prefetch)], configuration: broker, connection: "outcomes",
             logger: .silent, metrics: MetricsRegistry())
+        // It holds no more than the prefetch, because only settled outcomes make room for others.
+        let (events, continuation) = AsyncStream.makeStream(of: OutcomeSourceEvent.self)
         let waiting = Task {
             await signal.wait()
-            inbox.finish()
+            continuation.finish()
         }
-        consumer.start(handler: inbox)
+        consumer.start { continuation.yield($0) }
         var printer = OutcomePrinter(invocation, event: invocation.string(Self.event), limit: limit)
-        for await news in inbox.news {
-            switch news {
-            case .received(let deliveries):
+        for await event in events {
+            switch event {
+            case .received(let deliveries, let queue):
                 for delivery in deliveries { printer.show(delivery.message) }
-                consumer.settle(deliveries.map(\.tag))
-            case .changed(.misconfigured(let reason)): throw CommandFailure(.configuration, reason)
-            case .changed(.refused(let reason)): throw CommandFailure(.noPermission, reason)
-            case .changed(let state): printer.show(state)
+                consumer.settle(deliveries.map(\.tag), of: queue)
+            case .changed(.misconfigured(let reason), _): throw CommandFailure(.configuration, reason)
+            case .changed(.refused(let reason), _): throw CommandFailure(.noPermission, reason)
+            case .changed(let state, _): printer.show(state)
             }
             if printer.isDone { break }
         }

@@ -6,53 +6,56 @@ import HTTPClient
 import Messages
 import StructuredLogging
 
-/// The part of one endpoint that lives on the loop of all endpoints: it carries out the actions of the machine.
-final class WebhookCore {
-    /// The operations of the service that the core calls.
-    struct Surroundings {
-        /// Publishes a copy to the app's retry queue of a delay.
-        let publish: (DeliveryTag, Message, _ delayMilliseconds: Int64) -> Void
-        /// Acknowledges a delivery.
-        let settle: (DeliveryTag) -> Void
-        /// Stops consuming the app's queue.
-        let stopConsuming: () -> Void
-        /// Takes what is wrong with the endpoint; nil if it takes outcomes.
-        let report: (String?) -> Void
-        /// Hears that no request and no copy is under way, perhaps once more.
-        let isIdle: () -> Void
+/// Posts the outcomes of one app: it carries out the actions of the app's machine, on the loop of all apps.
+final class WebhookSender {
+    /// The parts that the senders of all apps share.
+    struct Shared {
+        let loop: EventLoop
+        let source: any OutcomeSource
+        let publisher: any MessagePublisher
+        /// Names the retry queue of an app and a delay.
+        let retryQueue: @Sendable (_ app: String, _ delayMilliseconds: Int64) -> String
+        let health: WebhookHealthBoard
+        let logger: Logger
+        /// The program and its version, as backends may log them.
+        let userAgent: String
     }
 
+    /// How many of the bits of a publish's number count the publishes of one sender; those above are its index.
+    private static let publishCountBits: UInt64 = 48
+
     private let endpoint: WebhookEndpoint
-    private let loop: EventLoop
-    private let client: HTTPMultiClient
+    /// Which queue of the source is the app's.
+    private let index: Int
+    private let shared: Shared
     private let metrics: WebhookMetrics
-    private let logger: Logger
-    private let userAgent: String
-    private let surroundings: Surroundings
+    private let client: HTTPMultiClient
     private var machine: WebhookMachine
+    /// The copies that RabbitMQ has not confirmed, by the number of their publish.
+    private var copies: [UInt64: DeliveryTag] = [:]
+    private var nextPublish: UInt64
     private var timer: EventLoop.Timer?
     private var isFailing = false
     private var areCopiesRefused = false
     private var isClosed = false
+    private var stopped: ((_ isComplete: Bool) -> Void)?
 
     init(
-        _ endpoint: WebhookEndpoint, loop: EventLoop, metrics: WebhookMetrics, logger: Logger, userAgent: String,
-        surroundings: Surroundings
+        _ endpoint: WebhookEndpoint, index: Int, shared: Shared, metrics: WebhookMetrics
     ) throws(HTTPClient.Failure) {
         self.endpoint = endpoint
-        self.loop = loop
-        client = try endpoint.makeClient(on: loop)
+        self.index = index
+        self.shared = shared
         self.metrics = metrics
-        self.logger = logger
-        self.userAgent = userAgent
-        self.surroundings = surroundings
+        client = try endpoint.makeClient(on: shared.loop)
         machine = WebhookMachine(requestsMaximum: endpoint.requestsMaximum, retries: endpoint.retries)
+        nextPublish = UInt64(index) << Self.publishCountBits
     }
 
-    /// Whether no request and no copy is under way.
-    var isIdle: Bool { machine.isIdle }
+    /// The index of the sender that gave a publish its number.
+    static func index(ofPublish identifier: UInt64) -> Int { Int(identifier >> publishCountBits) }
 
-    // MARK: News
+    // MARK: Events
 
     func consumptionBegan(epoch: UInt32) {
         machine.consumptionBegan(epoch: epoch)
@@ -65,14 +68,15 @@ final class WebhookCore {
         advance()
     }
 
-    func copyEnded(_ tag: DeliveryTag, _ outcome: PublishOutcome) {
+    func publishEnded(_ identifier: UInt64, _ outcome: PublishOutcome) {
+        guard let tag = copies.removeValue(forKey: identifier) else { return }
         if outcome == .confirmed {
             metrics.count(.retried)
             areCopiesRefused = false
         } else if !areCopiesRefused {
             // Said once, until one is taken.
             areCopiesRefused = true
-            logger.log(
+            shared.logger.log(
                 .warning, "webhook.copy.refused",
                 [
                     .field("app", endpoint.app), .field("reason", Self.words(outcome)),
@@ -83,31 +87,42 @@ final class WebhookCore {
         advance()
     }
 
-    func stopBegan() {
+    /// Posts nothing more, and ends when no request and no copy is under way.
+    ///
+    /// - Parameters:
+    ///   - seconds: how long to wait for that; then all requests end.
+    ///   - stopped: hears whether everything that was begun was finished in time.
+    func stop(withinSeconds seconds: Double, stopped: @escaping (_ isComplete: Bool) -> Void) {
+        self.stopped = stopped
         machine.stopBegan()
+        shared.loop.schedule(afterNanoseconds: UInt64(max(0, seconds) * 1_000_000_000)) { [weak self] in
+            self?.close(isComplete: false)
+        }
         advance()
     }
 
-    /// Ends all requests; the loop may end after that.
-    func close() {
-        if let timer { loop.cancel(timer) }
+    private func close(isComplete: Bool) {
+        guard let stopped else { return }
+        self.stopped = nil
+        if let timer { shared.loop.cancel(timer) }
         timer = nil
         isClosed = true
         client.close()
+        stopped(isComplete)
     }
 
     // MARK: Actions
 
     private func advance() {
-        if let timer { loop.cancel(timer) }
+        if let timer { shared.loop.cancel(timer) }
         timer = nil
         let now = SystemClocks.now()
         let (actions, wake) = machine.advance(at: now)
         perform(actions)
         metrics.show(requestCount: machine.requestCount, isUp: !machine.isFailing && !machine.isGone)
-        if machine.isIdle { surroundings.isIdle() }
+        if machine.isIdle { close(isComplete: true) }
         guard let wake else { return }
-        timer = loop.schedule(afterNanoseconds: wake.nanoseconds(since: now.monotonic)) { [weak self] in
+        timer = shared.loop.schedule(afterNanoseconds: wake.nanoseconds(since: now.monotonic)) { [weak self] in
             self?.timer = nil
             self?.advance()
         }
@@ -117,12 +132,21 @@ final class WebhookCore {
         for action in actions {
             switch action {
             case .post(let job): post(job)
-            case .copy(let tag, let message, let delay): surroundings.publish(tag, message, delay)
-            case .settle(let tag): surroundings.settle(tag)
+            case .copy(let tag, let message, let delay): publish(message, of: tag, delayMilliseconds: delay)
+            case .settle(let tag): shared.source.settle([tag], of: index)
             case .drop(let job, let answer): drop(job, answer)
-            case .stopConsuming: surroundings.stopConsuming()
+            case .stopConsuming: shared.source.stopConsuming(index)
             }
         }
+    }
+
+    private func publish(_ copy: Message, of tag: DeliveryTag, delayMilliseconds: Int64) {
+        let retryQueue = shared.retryQueue(endpoint.app, delayMilliseconds)
+        copies[nextPublish] = tag
+        shared.publisher.publish([
+            OutgoingMessage(identifier: nextPublish, exchange: "", routingKey: retryQueue, message: copy)
+        ])
+        nextPublish += 1
     }
 
     private func post(_ job: WebhookJob) {
@@ -131,11 +155,12 @@ final class WebhookCore {
             payload = try WebhookPayload(job.message)
         } catch {
             let reason = error.description
-            return loop.atEndOfTick { [weak self] in self?.ended(job, .malformed(reason: reason)) }
+            return shared.loop.atEndOfTick { [weak self] in self?.ended(job, .malformed(reason: reason)) }
         }
         let begun = MonotonicClock.nowNanoseconds()
         let nowSeconds = WallClock.nowMilliseconds() / 1_000
-        client.post(endpoint.request(payload, nowSeconds: nowSeconds, userAgent: userAgent)) { [weak self] outcome in
+        client.post(endpoint.request(payload, nowSeconds: nowSeconds, userAgent: shared.userAgent)) {
+            [weak self] outcome in
             self?.answered(job, outcome, begunNanoseconds: begun)
         }
     }
@@ -162,13 +187,13 @@ final class WebhookCore {
 
     private func drop(_ job: WebhookJob, _ answer: WebhookAnswer) {
         metrics.count(.dropped)
-        logger.log(
+        shared.logger.log(
             .warning, "webhook.dropped",
             [
                 .field("app", endpoint.app), .field("id", job.message.properties.messageID ?? ""),
                 .field("attempts", job.failedAttempts + 1), .field("reason", answer.description.printable()),
             ])
-        surroundings.settle(job.tag)
+        shared.source.settle([job.tag], of: index)
     }
 
     // MARK: The log
@@ -180,23 +205,25 @@ final class WebhookCore {
         let fields: [LogField] = [.field("app", endpoint.app), .field("endpoint", endpoint.address.origin)]
         if isFailing {
             let reason = answer.description.printable()
-            logger.log(.warning, "webhook.failing", fields + [.field("reason", reason)])
-            surroundings.report("\(endpoint.address.origin): \(reason)")
+            shared.logger.log(.warning, "webhook.failing", fields + [.field("reason", reason)])
+            report("\(endpoint.address.origin): \(reason)")
         } else {
-            logger.log(.info, "webhook.recovered", fields)
-            surroundings.report(nil)
+            shared.logger.log(.info, "webhook.recovered", fields)
+            report(nil)
         }
     }
 
     private func sayGone() {
-        logger.log(
+        shared.logger.log(
             .error, "webhook.gone",
             [
                 .field("app", endpoint.app), .field("endpoint", endpoint.address.origin),
                 .field("advice", "It answered 410, so nothing is posted until SIGHUP or a restart; outcomes wait."),
             ])
-        surroundings.report("\(endpoint.address.origin) answered 410; nothing is posted until SIGHUP or a restart")
+        report("\(endpoint.address.origin) answered 410; nothing is posted until SIGHUP or a restart")
     }
+
+    private func report(_ problem: String?) { shared.health.report(problem, endpoint: index) }
 
     private static func words(_ outcome: PublishOutcome) -> String {
         switch outcome {

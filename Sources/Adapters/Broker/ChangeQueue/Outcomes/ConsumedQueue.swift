@@ -1,8 +1,8 @@
 import AMQP
 import ChangeEvents
 
-/// One queue of an `OutcomeQueuesCore`: whether it is consumed, and which of its deliveries are not settled.
-struct OutcomeFeed {
+/// One queue of an `OutcomeConsumerCore`: whether it is consumed, and which of its deliveries are not settled.
+struct ConsumedQueue {
     enum State: Hashable {
         /// Not consumed: there is no connection yet, or the queue is missing or may not be read.
         ///
@@ -10,43 +10,53 @@ struct OutcomeFeed {
         case interrupted
         /// A consumer was started.
         ///
-        /// Can transition to: `interrupted` when the broker ends it, or the connection ends; `restarting`; `closed`.
+        /// Can transition to: `interrupted` when the broker ends it, or the connection ends; `restarting`; `ending`.
         case consuming
         /// The consumer was asked to end, so that its deliveries go back, and another one begins.
         ///
-        /// Can transition to: as from `consuming`.
+        /// Can transition to: `consuming`; `interrupted`; `closed`.
         case restarting
+        /// The consumer was asked to end, and its deliveries have not gone back yet.
+        ///
+        /// Can transition to: `closed`.
+        case ending
         /// Nothing is consumed any more, at our own wish.
         case closed
     }
 
-    let queue: OutcomeQueues.Queue
-    var handler: (any DeliveryHandler)?
+    /// Its name; a temporary queue has another on each connection.
+    var name: String
+    let prefetch: UInt16
+    /// The patterns of routing keys of a temporary queue; nil for a durable queue.
+    let patterns: [String]?
     private(set) var state = State.interrupted
-    /// Why the queue cannot be consumed; it is not tried before a look has shown the opposite.
+    /// Why the queue cannot be consumed; it is not tried before a probe has shown the opposite.
     var refusal: AMQPError?
-    /// When it is looked at again.
+    /// When it is probed again.
     private(set) var notBeforeNanoseconds: UInt64 = 0
     private var epoch: UInt32 = 0
     /// When each delivery came that is not settled.
     private var held: [UInt64: UInt64] = [:]
-    private var completion: ((Bool) -> Void)?
     private var isInterruptionSaid = false
     /// How often its consumer closed the connection of all since the last delivery.
     private var failuresCount = 0
     /// For how long it is left alone then: doubled each time, up to a quarter of an hour.
     private static let pauseNanoseconds: UInt64 = 60_000_000_000
 
-    init(queue: OutcomeQueues.Queue) { self.queue = queue }
+    init(_ queue: OutcomeConsumer.Queue) {
+        name = queue.name
+        prefetch = queue.prefetch
+        patterns = queue.patterns
+    }
+
+    /// Whether it is to be consumed.
+    var isWanted: Bool { state != .ending && state != .closed }
 
     /// The tag of its consumer, which marks its deliveries.
     func tag(_ index: Int) -> String { "\(index).\(epoch)" }
 
     /// The tag of the consumer that is started next: the broker may still know those before it.
     func nextTag(_ index: Int) -> String { "\(index).\(epoch + 1)" }
-
-    /// Whether it is closed, and its deliveries have not gone back yet.
-    var isEnding: Bool { completion != nil }
 
     /// When the oldest delivery came that is not settled; nil without one.
     var heldSinceNanoseconds: UInt64? { held.values.min() }
@@ -74,7 +84,7 @@ struct OutcomeFeed {
             failuresCount += 1
         }
         held = [:]
-        if state != .closed { state = .interrupted }
+        if isWanted { state = .interrupted }
         defer { isInterruptionSaid = true }
         return !isInterruptionSaid
     }
@@ -82,22 +92,20 @@ struct OutcomeFeed {
     /// The connection has ended, and with it all consumers.
     mutating func connectionLost() {
         held = [:]
-        if state != .closed { state = .interrupted }
+        if isWanted { state = .interrupted }
     }
 
     /// Its consumer was asked to end, for another to begin.
     mutating func restarts() { state = .restarting }
 
-    /// It is consumed no more, at our own wish; a second wish is answered with the first.
-    mutating func closed(_ completion: @escaping (Bool) -> Void) {
-        state = .closed
-        self.completion = completion
-    }
+    /// Its consumer was asked to end, at our own wish.
+    mutating func ends() { state = .ending }
 
-    mutating func takeCompletion() -> ((Bool) -> Void)? {
-        defer { completion = nil }
-        return completion
-    }
+    /// It has no consumer any more, at our own wish.
+    mutating func closed() { state = .closed }
+
+    /// Whether the broker blames this durable queue for an error.
+    func isNamed(in error: AMQPError) -> Bool { patterns == nil && error.message.contains("'\(name)'") }
 
     /// A delivery came.
     mutating func received(_ number: UInt64, nowNanoseconds: UInt64) -> DeliveryTag {
