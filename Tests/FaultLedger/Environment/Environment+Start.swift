@@ -87,15 +87,15 @@ extension Environment {
 
     private func startWorkers() throws {
         for number in 1...scenario.setting.workers {
-            let seat = WorkerSupervisor(number: number, folder: folder)
+            let supervisor = WorkerSupervisor(number: number, folder: folder)
             let environment = state.withLock { state in
-                state.seats.append(seat)
+                state.supervisors.append(supervisor)
                 return state.workerEnvironment
             }
             if !environment.isEmpty {
-                seat.setPrefix(["/usr/bin/env"] + environment.map { "\($0.key)=\($0.value)" }.sorted())
+                supervisor.setPrefix(["/usr/bin/env"] + environment.map { "\($0.key)=\($0.value)" }.sorted())
             }
-            try seat.start()
+            try supervisor.start()
         }
     }
 

@@ -33,7 +33,7 @@ final class Environment: Sendable {
         var workerEnvironment: [String: String] = [:]
         var services: [ServiceKind: StagedService] = [:]
         var publisher: LoadPublisher<Workload>?
-        var seats: [WorkerSupervisor] = []
+        var supervisors: [WorkerSupervisor] = []
         var problems: [String] = []
         var explainedRedeliveries = 0
         /// How many events scenarios destroyed together with the queues that they stood in, and when at last.
@@ -77,11 +77,11 @@ final class Environment: Sendable {
 
     /// One of the workers, by the seed.
     func drawWorker() -> WorkerSupervisor {
-        state.withLock { $0.seats[Int.random(in: $0.seats.indices, using: &$0.generator)] }
+        state.withLock { $0.supervisors[Int.random(in: $0.supervisors.indices, using: &$0.generator)] }
     }
 
     /// All workers.
-    var workers: [WorkerSupervisor] { state.withLock { $0.seats } }
+    var workers: [WorkerSupervisor] { state.withLock { $0.supervisors } }
 
     /// A part that is there from some moment on, and not in every scenario.
     func part<Part: Sendable>(_ name: String, _ property: KeyPath<State, Part?>) throws -> Part {
@@ -185,17 +185,17 @@ final class Environment: Sendable {
     }
 
     /// Ends a worker in order, as soon as it is ready, and notes a problem if it crashed.
-    func endInOrder(_ seat: WorkerSupervisor) async throws {
-        try await seat.waitUntilReady()
-        let exitCode = try await seat.endBySignal(SIGTERM)
-        if Self.isCrash(exitCode) { report(problem: "worker \(seat.number) crashed at its end: \(exitCode)") }
+    func endInOrder(_ supervisor: WorkerSupervisor) async throws {
+        try await supervisor.waitUntilReady()
+        let exitCode = try await supervisor.endBySignal(SIGTERM)
+        if Self.isCrash(exitCode) { report(problem: "worker \(supervisor.number) crashed at its end: \(exitCode)") }
     }
 
     /// Notes a problem for each worker that crashed, for scenarios in which workers may give up by themselves.
     func reportCrashes() {
-        for seat in workers {
-            for exitCode in seat.unexpectedExitCodes where Self.isCrash(exitCode) {
-                report(problem: "worker \(seat.number) crashed: \(exitCode)")
+        for supervisor in workers {
+            for exitCode in supervisor.unexpectedExitCodes where Self.isCrash(exitCode) {
+                report(problem: "worker \(supervisor.number) crashed: \(exitCode)")
             }
         }
     }

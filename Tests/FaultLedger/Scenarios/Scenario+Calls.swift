@@ -42,33 +42,33 @@ extension Scenario {
         return Scenario(
             name: name, domain: .calls, sentence: sentence, setting: setting, redeliveries: 0, mayEndWorkers: true
         ) { environment in
-            let seat = environment.workers[0]
+            let supervisor = environment.workers[0]
             func equip(_ occurrence: Int) throws -> String {
                 let report = "\(environment.folder.path)/struck-\(occurrence)"
                 let fault = CallFault(call, on: try target.subject(of: environment), as: manner, occurrence: occurrence)
                 let variables = fault.environment(report: report, isOnce: true)
-                seat.setPrefix(["/usr/bin/env"] + variables.map { "\($0.key)=\($0.value)" }.sorted())
+                supervisor.setPrefix(["/usr/bin/env"] + variables.map { "\($0.key)=\($0.value)" }.sorted())
                 return report
             }
             var occurrence = 1
             var report = try equip(occurrence)
-            try await environment.endInOrder(seat)
+            try await environment.endInOrder(supervisor)
             while occurrence <= callOccurrencesMaximum {
-                try await seat.waitUntilReady()
+                try await supervisor.waitUntilReady()
                 try await environment.waitForConfirms(eventsOfCallRun)
                 let next = try equip(occurrence + 1)
-                try await environment.endInOrder(seat)
+                try await environment.endInOrder(supervisor)
                 guard access(report, F_OK) == 0 else { break }
                 environment.explainRedelivery()
                 occurrence += 1
                 report = next
             }
-            seat.setPrefix([])
-            try await environment.endInOrder(seat)
+            supervisor.setPrefix([])
+            try await environment.endInOrder(supervisor)
             environment.reportCrashes()
             if occurrence == 1 { environment.report(problem: "no call failed") }
             environment.say("\(occurrence - 1) calls failed, one in each run")
-            try await seat.waitUntilReady()
+            try await supervisor.waitUntilReady()
         }.prepared { environment in
             // Each of browsers' services has a port of its own; one proxy stands for all.
             if target == .service(.webpush) { try await environment.putProxy(before: .service(.webpush)) }
@@ -128,14 +128,14 @@ extension Scenario {
     private static func strikeEach(
         _ marker: AMQPMarker, _ moment: FaultTrigger.Moment, of environment: Environment
     ) async throws -> Int {
-        let seat = environment.workers[0]
+        let supervisor = environment.workers[0]
         let proxy = try environment.proxy(.broker)
-        try await environment.endInOrder(seat)
+        try await environment.endInOrder(supervisor)
         for occurrence in 1...methodOccurrencesMaximum {
             try await proxy.set(FaultTrigger(.method(marker, moment), occurrence: occurrence))
-            try await seat.waitUntilReady()
+            try await supervisor.waitUntilReady()
             try await environment.waitForConfirms(eventsOfMethodRun)
-            try await environment.endInOrder(seat)
+            try await environment.endInOrder(supervisor)
             if try await proxy.removeTriggers() > 0 { return occurrence - 1 }
             environment.explainRedelivery()
         }

@@ -5,47 +5,47 @@ import Notifications
 
 /// Deliveries and acknowledgements.
 extension Simulation {
-    func connectConsumer(_ seat: Seat<Machine>, after nanoseconds: UInt64) {
-        guard !seat.isConnecting else { return }
-        seat.isConnecting = true
-        schedule(.consumerConnects(worker: seat.worker, generation: seat.generation), after: nanoseconds)
+    func connectConsumer(_ worker: SimulatedWorker<Machine>, after nanoseconds: UInt64) {
+        guard !worker.isConnecting else { return }
+        worker.isConnecting = true
+        schedule(.consumerConnects(worker: worker.number, generation: worker.generation), after: nanoseconds)
     }
 
-    func consumerConnects(_ seat: Seat<Machine>) {
-        seat.isConnecting = false
-        guard seat.machine != nil, !seat.isConnected, !seat.isDraining, !seat.isPaused else { return }
-        seat.epoch += 1
-        seat.isConnected = true
-        seat.frontier = AcknowledgementFrontier(batchSize: max(1, min(50, options.prefetch / 2)))
-        seat.unsettled = []
-        seat.isAcknowledgementScheduled = false
-        broker.open(seat.worker, epoch: seat.epoch)
-        look(seat)
-        seat.machine?.sourceStateChanged(.consuming(epoch: seat.epoch), at: moment(seat))
-        tickAndPerform(seat)
-        pump(seat)
+    func consumerConnects(_ worker: SimulatedWorker<Machine>) {
+        worker.isConnecting = false
+        guard worker.machine != nil, !worker.isConnected, !worker.isDraining, !worker.isPaused else { return }
+        worker.epoch += 1
+        worker.isConnected = true
+        worker.frontier = AcknowledgementFrontier(batchSize: max(1, min(50, options.prefetch / 2)))
+        worker.unsettled = []
+        worker.isAcknowledgementScheduled = false
+        broker.open(worker.number, epoch: worker.epoch)
+        look(worker)
+        worker.machine?.sourceStateChanged(.consuming(epoch: worker.epoch), at: moment(worker))
+        tickAndPerform(worker)
+        pump(worker)
     }
 
     /// The connection that consumes is lost.
-    func loseConsumer(_ seat: Seat<Machine>) {
-        guard seat.machine != nil, seat.isConnected else { return }
+    func loseConsumer(_ worker: SimulatedWorker<Machine>) {
+        guard worker.machine != nil, worker.isConnected else { return }
         // Deliveries under way may have been received, or not.
-        if brokerRandom.below(2) == 0 { seat.deliveries = [] }
-        look(seat)
-        closeChannel(seat)
-        seat.machine?.sourceStateChanged(.interrupted(reason: "lost"), at: moment(seat))
-        tickAndPerform(seat)
-        connectConsumer(seat, after: brokerRandom.nanoseconds(milliseconds: 50...3_000))
+        if brokerRandom.below(2) == 0 { worker.deliveries = [] }
+        look(worker)
+        closeChannel(worker)
+        worker.machine?.sourceStateChanged(.interrupted(reason: "lost"), at: moment(worker))
+        tickAndPerform(worker)
+        connectConsumer(worker, after: brokerRandom.nanoseconds(milliseconds: 50...3_000))
     }
 
     /// The broker requeues a connection's deliveries.
-    func closeChannel(_ seat: Seat<Machine>) {
-        guard seat.isConnected else { return }
-        seat.isConnected = false
+    func closeChannel(_ worker: SimulatedWorker<Machine>) {
+        guard worker.isConnected else { return }
+        worker.isConnected = false
         let isShuffled = brokerRandom.below(2) == 0
         let isInFront = brokerRandom.below(3) > 0
         let dead = broker.close(
-            seat.worker, reorder: { if isShuffled { brokerRandom.shuffle(&$0) } }, isInFront: isInFront)
+            worker.number, reorder: { if isShuffled { brokerRandom.shuffle(&$0) } }, isInFront: isInFront)
         for stored in dead { brokerDeadLetters(stored, reason: "delivery_limit") }
         pumpAll()
     }
@@ -64,38 +64,38 @@ extension Simulation {
 
     // MARK: Deliveries
 
-    func pumpAll() { for seat in seats { pump(seat) } }
+    func pumpAll() { for worker in workers { pump(worker) } }
 
-    func pump(_ seat: Seat<Machine>) {
-        guard seat.isConnected, !seat.isPaused, !seat.isDraining, !seat.isDeliveryScheduled,
-            broker.hasWork(for: seat.worker)
+    func pump(_ worker: SimulatedWorker<Machine>) {
+        guard worker.isConnected, !worker.isPaused, !worker.isDraining, !worker.isDeliveryScheduled,
+            broker.hasWork(for: worker.number)
         else { return }
-        seat.isDeliveryScheduled = true
+        worker.isDeliveryScheduled = true
         schedule(
-            .brokerDelivers(worker: seat.worker), after: brokerRandom.nanoseconds(microseconds: 100...2_500))
+            .brokerDelivers(worker: worker.number), after: brokerRandom.nanoseconds(microseconds: 100...2_500))
     }
 
-    func brokerDelivers(_ seat: Seat<Machine>) {
-        seat.isDeliveryScheduled = false
-        guard seat.isConnected, !seat.isPaused, !seat.isDraining else { return }
+    func brokerDelivers(_ worker: SimulatedWorker<Machine>) {
+        worker.isDeliveryScheduled = false
+        guard worker.isConnected, !worker.isPaused, !worker.isDraining else { return }
         var dropped: [Broker.Stored] = []
         let deliveries = broker.deliver(
-            to: seat.worker, maximum: brokerRandom.within(1...100), atNanoseconds: now
+            to: worker.number, maximum: brokerRandom.within(1...100), atNanoseconds: now
         ) { dropped.append($0) }
         for stored in dropped { brokerDeadLetters(stored, reason: "expired") }
         for delivery in deliveries {
             if case .int64(let event)? = options.tracedEvents.isEmpty ? nil : delivery.message.header("n") {
-                tell(Int(event), "is delivered to worker \(seat.worker) as \(delivery.tag)")
+                tell(Int(event), "is delivered to worker \(worker.number) as \(delivery.tag)")
             }
-            seat.frontier.received(delivery.tag.number, isUrgent: delivery.deliveryClass == .bulk)
-            seat.unsettled.insert(delivery.tag.number)
+            worker.frontier.received(delivery.tag.number, isUrgent: delivery.deliveryClass == .bulk)
+            worker.unsettled.insert(delivery.tag.number)
         }
-        seat.unsettledMaximum = max(seat.unsettledMaximum, seat.unsettled.count)
+        worker.unsettledMaximum = max(worker.unsettledMaximum, worker.unsettled.count)
         if !deliveries.isEmpty {
-            seat.deliveries += deliveries
-            scheduleLook(seat)
+            worker.deliveries += deliveries
+            scheduleLook(worker)
         }
-        pump(seat)
+        pump(worker)
     }
 
     func brokerHandsOver(_ queue: Int) {
@@ -110,66 +110,67 @@ extension Simulation {
 
     // MARK: Acknowledgements
 
-    func settle(_ seat: Seat<Machine>, _ tags: [DeliveryTag]) {
+    func settle(_ worker: SimulatedWorker<Machine>, _ tags: [DeliveryTag]) {
         for tag in tags {
             digest.mix(tag.number)
-            guard isKnown(tag, seat) else { continue }
-            seat.frontier.settled(tag.number, nowNanoseconds: now)
+            guard isKnown(tag, worker) else { continue }
+            worker.frontier.settled(tag.number, nowNanoseconds: now)
         }
-        acknowledge(seat)
+        acknowledge(worker)
     }
 
-    func reject(_ seat: Seat<Machine>, _ tags: [DeliveryTag]) {
+    func reject(_ worker: SimulatedWorker<Machine>, _ tags: [DeliveryTag]) {
         for tag in tags {
             digest.mix(tag.number)
-            guard isKnown(tag, seat), seat.frontier.rejected(tag.number, nowNanoseconds: now) else { continue }
+            guard isKnown(tag, worker), worker.frontier.rejected(tag.number, nowNanoseconds: now) else { continue }
             schedule(
-                .rejectionArrives(worker: seat.worker, epoch: tag.epoch, number: tag.number),
-                after: wayOfAcknowledgement(seat))
+                .rejectionArrives(worker: worker.number, epoch: tag.epoch, number: tag.number),
+                after: wayOfAcknowledgement(worker))
         }
-        acknowledge(seat)
+        acknowledge(worker)
     }
 
     /// Whether a tag names a delivery of the present connection that was not settled; those of earlier ones are
     /// ignored.
-    private func isKnown(_ tag: DeliveryTag, _ seat: Seat<Machine>) -> Bool {
-        if tag.epoch > seat.epoch {
-            books.report(.tagsAreKnown, "Worker \(seat.worker) settles \(tag), of a connection that is still to come.")
-        }
-        guard seat.isConnected, tag.epoch == seat.epoch else { return false }
-        if seat.unsettled.remove(tag.number) == nil {
+    private func isKnown(_ tag: DeliveryTag, _ worker: SimulatedWorker<Machine>) -> Bool {
+        if tag.epoch > worker.epoch {
             books.report(
-                .tagsAreKnown, "Worker \(seat.worker) settles \(tag), which it has settled before, or never had.")
+                .tagsAreKnown, "Worker \(worker.number) settles \(tag), of a connection that is still to come.")
+        }
+        guard worker.isConnected, tag.epoch == worker.epoch else { return false }
+        if worker.unsettled.remove(tag.number) == nil {
+            books.report(
+                .tagsAreKnown, "Worker \(worker.number) settles \(tag), which it has settled before, or never had.")
         }
         return true
     }
 
-    private func wayOfAcknowledgement(_ seat: Seat<Machine>) -> UInt64 {
-        seat.acknowledgedNanoseconds = max(
-            seat.acknowledgedNanoseconds, now + brokerRandom.nanoseconds(microseconds: 50...2_000))
-        return seat.acknowledgedNanoseconds - now
+    private func wayOfAcknowledgement(_ worker: SimulatedWorker<Machine>) -> UInt64 {
+        worker.acknowledgedNanoseconds = max(
+            worker.acknowledgedNanoseconds, now + brokerRandom.nanoseconds(microseconds: 50...2_000))
+        return worker.acknowledgedNanoseconds - now
     }
 
-    private func acknowledge(_ seat: Seat<Machine>) {
-        guard seat.isConnected else { return }
+    private func acknowledge(_ worker: SimulatedWorker<Machine>) {
+        guard worker.isConnected else { return }
         var due: [AcknowledgementFrontier.Acknowledgement] = []
-        seat.frontier.takeDue(nowNanoseconds: now, into: &due)
+        worker.frontier.takeDue(nowNanoseconds: now, into: &due)
         for acknowledgement in due {
             schedule(
                 .acknowledgementArrives(
-                    worker: seat.worker, epoch: seat.epoch, number: acknowledgement.number,
-                    isMultiple: acknowledgement.isMultiple), after: wayOfAcknowledgement(seat))
+                    worker: worker.number, epoch: worker.epoch, number: acknowledgement.number,
+                    isMultiple: acknowledgement.isMultiple), after: wayOfAcknowledgement(worker))
         }
-        guard !seat.isAcknowledgementScheduled, let next = seat.frontier.nextDueNanoseconds else { return }
-        seat.isAcknowledgementScheduled = true
+        guard !worker.isAcknowledgementScheduled, let next = worker.frontier.nextDueNanoseconds else { return }
+        worker.isAcknowledgementScheduled = true
         schedule(
-            .acknowledgementsAreDue(worker: seat.worker, epoch: seat.epoch), after: next > now ? next - now : 0)
+            .acknowledgementsAreDue(worker: worker.number, epoch: worker.epoch), after: next > now ? next - now : 0)
     }
 
-    func acknowledgementsAreDue(_ seat: Seat<Machine>, _ epoch: UInt32) {
-        guard seat.isConnected, seat.epoch == epoch else { return }
-        seat.isAcknowledgementScheduled = false
-        acknowledge(seat)
+    func acknowledgementsAreDue(_ worker: SimulatedWorker<Machine>, _ epoch: UInt32) {
+        guard worker.isConnected, worker.epoch == epoch else { return }
+        worker.isAcknowledgementScheduled = false
+        acknowledge(worker)
     }
 
     func acknowledgementArrives(_ worker: Int, _ epoch: UInt32, _ number: UInt64, _ isMultiple: Bool) {
@@ -178,45 +179,46 @@ extension Simulation {
         }
         for stored in gone { tell(stored.event, "is acknowledged by worker \(worker)") }
         for stored in gone { books.messageLeft(stored.event, atMilliseconds: trueMilliseconds) }
-        pump(seats[worker])
+        pump(workers[worker])
     }
 
     func rejectionArrives(_ worker: Int, _ epoch: UInt32, _ number: UInt64) {
         guard let stored = broker.reject(worker, epoch: epoch, number: number) else { return }
         brokerDeadLetters(stored, reason: "rejected")
-        pump(seats[worker])
+        pump(workers[worker])
     }
 
     /// A worker that ends writes the acknowledgements of all that it has settled.
-    func writeLastAcknowledgements(_ seat: Seat<Machine>) {
-        guard seat.isConnected else { return }
+    func writeLastAcknowledgements(_ worker: SimulatedWorker<Machine>) {
+        guard worker.isConnected else { return }
         var due: [AcknowledgementFrontier.Acknowledgement] = []
-        seat.frontier.takeDue(nowNanoseconds: now, isFinal: true, into: &due)
+        worker.frontier.takeDue(nowNanoseconds: now, isFinal: true, into: &due)
         for acknowledgement in due {
-            acknowledgementArrives(seat.worker, seat.epoch, acknowledgement.number, acknowledgement.isMultiple)
+            acknowledgementArrives(worker.number, worker.epoch, acknowledgement.number, acknowledgement.isMultiple)
         }
     }
 
     // MARK: Pausing
 
-    func pauseConsumption(_ seat: Seat<Machine>, _ isPaused: Bool) {
+    func pauseConsumption(_ worker: SimulatedWorker<Machine>, _ isPaused: Bool) {
         digest.mix(isPaused ? 1 : 2)
-        guard seat.isPaused != isPaused else { return }
-        seat.isPaused = isPaused
+        guard worker.isPaused != isPaused else { return }
+        worker.isPaused = isPaused
         guard !isPaused else { return }
-        if seat.isConnected {
-            schedule(.consumerReconnects(worker: seat.worker, epoch: seat.epoch), after: 1_000_000)
+        if worker.isConnected {
+            schedule(.consumerReconnects(worker: worker.number, epoch: worker.epoch), after: 1_000_000)
         } else {
-            connectConsumer(seat, after: 1_000_000)
+            connectConsumer(worker, after: 1_000_000)
         }
     }
 
     /// A worker that consumes again does so on a new connection.
-    func consumerReconnects(_ seat: Seat<Machine>, _ epoch: UInt32) {
-        guard seat.machine != nil, seat.isConnected, seat.epoch == epoch, !seat.isPaused, !seat.isDraining else {
+    func consumerReconnects(_ worker: SimulatedWorker<Machine>, _ epoch: UInt32) {
+        guard worker.machine != nil, worker.isConnected, worker.epoch == epoch, !worker.isPaused, !worker.isDraining
+        else {
             return
         }
-        closeChannel(seat)
-        consumerConnects(seat)
+        closeChannel(worker)
+        consumerConnects(worker)
     }
 }

@@ -82,19 +82,19 @@ extension Simulation {
     ///
     /// - Returns: the fault's subject; nil if it is over already.
     private func begin(_ fault: SimulatedFault) -> Int? {
-        let seat = seats[faultRandom.below(seats.count)]
+        let worker = workers[faultRandom.below(workers.count)]
         let app = 1 + faultRandom.below(World.appCount - 1)
         switch fault {
         case .kill:
-            kill(seat)
+            kill(worker)
             schedule(
-                .workerStarts(worker: seat.worker), after: faultRandom.nanoseconds(milliseconds: 100...8_000))
+                .workerStarts(worker: worker.number), after: faultRandom.nanoseconds(milliseconds: 100...8_000))
             return nil
-        case .drain: drain(seat)
-        case .consumer: loseConsumer(seat)
-        case .publisher: losePublisher(seat)
+        case .drain: drain(worker)
+        case .consumer: loseConsumer(worker)
+        case .publisher: losePublisher(worker)
         case .clock:
-            seat.wallOffsetMilliseconds = Int64(
+            worker.wallOffsetMilliseconds = Int64(
                 faultRandom.within(-Int(Self.clockErrorMilliseconds)...Int(Self.clockErrorMilliseconds)))
         case .devices: for _ in 0..<faultRandom.within(1...20) { changeDevice() }
         case .confirms, .nack, .twice, .registrySlow: return 0
@@ -123,8 +123,8 @@ extension Simulation {
             registry.pausedApps.formUnion(0..<World.appCount)
             return 0
         case .environment:
-            restart(seat, wrongApp: app)
-            return seat.worker
+            restart(worker, wrongApp: app)
+            return worker.number
         }
         return nil
     }
@@ -155,9 +155,9 @@ extension Simulation {
 
     private func setMood(_ mood: SimulatedPushService.Mood, _ app: Int) -> Int {
         if (service.moods[app] == .unreachable) != (mood == .unreachable) {
-            for seat in seats {
+            for worker in workers {
                 schedule(
-                    .routesChange(worker: seat.worker, generation: seat.generation, app: app),
+                    .routesChange(worker: worker.number, generation: worker.generation, app: app),
                     after: faultRandom.nanoseconds(milliseconds: 100...3_000))
             }
         }
@@ -165,10 +165,10 @@ extension Simulation {
         return app
     }
 
-    private func restart(_ seat: Seat<Machine>, wrongApp: Int?) {
-        kill(seat)
-        service.wrongApps[seat.worker] = wrongApp
-        schedule(.workerStarts(worker: seat.worker), after: faultRandom.nanoseconds(milliseconds: 100...1_000))
+    private func restart(_ worker: SimulatedWorker<Machine>, wrongApp: Int?) {
+        kill(worker)
+        service.wrongApps[worker.number] = wrongApp
+        schedule(.workerStarts(worker: worker.number), after: faultRandom.nanoseconds(milliseconds: 100...1_000))
     }
 
     private func changeDevice() {
@@ -204,7 +204,7 @@ extension Simulation {
             guard target <= options.workQueueCount else { return }
             broker.setElecting(false, queue: target)
             // Delivered messages may be delivered again.
-            loseConsumer(seats[faultRandom.below(seats.count)])
+            loseConsumer(workers[faultRandom.below(workers.count)])
             pumpAll()
         case .blocked: broker.isBlocked = false
         case .registryDown: registry.failure = nil
@@ -216,8 +216,8 @@ extension Simulation {
         case .slow, .silent, .key, .errors, .throttled, .unreachable:
             if target < World.appCount { _ = setMood(.well, target) }
         case .environment:
-            guard target < seats.count, service.wrongApps[target] != nil else { return }
-            restart(seats[target], wrongApp: nil)
+            guard target < workers.count, service.wrongApps[target] != nil else { return }
+            restart(workers[target], wrongApp: nil)
         case .answers: service.faultsPerMillion = 0
         case .credentials: service.refusesSome = false
         // Oversize events stay oversize.
@@ -239,7 +239,7 @@ extension Simulation {
         while let event = healthyEvents.first?.number, books.events[event].hasEnded || books.events[event].hasWaited {
             _ = healthyEvents.popFirst()
         }
-        if isDisturbed || broker.isBlocked || seats.contains(where: { $0.machine == nil || !$0.isConnected }) {
+        if isDisturbed || broker.isBlocked || workers.contains(where: { $0.machine == nil || !$0.isConnected }) {
             quietBegins()
         }
         guard let (event, ahead) = healthyEvents.first else { return }

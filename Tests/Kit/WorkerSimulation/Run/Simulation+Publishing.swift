@@ -57,7 +57,7 @@ extension Simulation {
 
     // MARK: Workers
 
-    func publish(_ seat: Seat<Machine>, _ messages: [OutgoingMessage]) {
+    func publish(_ worker: SimulatedWorker<Machine>, _ messages: [OutgoingMessage]) {
         for outgoing in messages {
             guard let event = Self.event(of: outgoing) else { continue }
             digest.mix(outgoing.identifier)
@@ -65,42 +65,42 @@ extension Simulation {
             lastSequence += 1
             let slot = self.outgoing.insert(
                 OutgoingPublish(
-                    worker: seat.worker, generation: seat.generation, identifier: outgoing.identifier,
+                    worker: worker.number, generation: worker.generation, identifier: outgoing.identifier,
                     queue: broker.queue(named: outgoing.routingKey), message: outgoing.message, event: event,
-                    sequence: lastSequence, connection: seat.connection, isOutcome: outgoing.isOptional))
-            seat.publishesOut += 1
-            if seat.canPublish { write(slot, seat) }
+                    sequence: lastSequence, connection: worker.connection, isOutcome: outgoing.isOptional))
+            worker.publishesOut += 1
+            if worker.canPublish { write(slot, worker) }
         }
-        seat.publishesOutMaximum = max(seat.publishesOutMaximum, seat.publishesOut)
+        worker.publishesOutMaximum = max(worker.publishesOutMaximum, worker.publishesOut)
     }
 
-    private func write(_ slot: UInt32, _ seat: Seat<Machine>) {
-        seat.publishedNanoseconds = max(
-            seat.publishedNanoseconds, now + brokerRandom.nanoseconds(microseconds: 100...1_500))
+    private func write(_ slot: UInt32, _ worker: SimulatedWorker<Machine>) {
+        worker.publishedNanoseconds = max(
+            worker.publishedNanoseconds, now + brokerRandom.nanoseconds(microseconds: 100...1_500))
         events.schedule(
-            .publishArrives(slot, connection: seat.connection), atNanoseconds: seat.publishedNanoseconds)
+            .publishArrives(slot, connection: worker.connection), atNanoseconds: worker.publishedNanoseconds)
     }
 
     func publishArrives(_ slot: UInt32, _ connection: Int) {
         guard let publish = outgoing[slot], publish.connection == connection, !publish.hasArrived else { return }
-        let seat = seats[publish.worker]
+        let worker = workers[publish.worker]
         guard !broker.isBlocked else {
             return schedule(.publishArrives(slot, connection: connection), after: 20_000_000)
         }
-        if publish.isOutcome { return outcomeArrives(slot, publish, seat) }
+        if publish.isOutcome { return outcomeArrives(slot, publish, worker) }
         guard let queue = publish.queue, broker.queues[queue].isThere else {
-            return end(slot, seat, .returned("NO_ROUTE"))
+            return end(slot, worker, .returned("NO_ROUTE"))
         }
         guard !broker.queues[queue].isElecting else {
             return schedule(.publishArrives(slot, connection: connection), after: 20_000_000)
         }
-        if ongoing[.nack, default: 0] > 0, brokerRandom.below(3) == 0 { return end(slot, seat, .refused) }
+        if ongoing[.nack, default: 0] > 0, brokerRandom.below(3) == 0 { return end(slot, worker, .refused) }
         if publish.message.body.count + 20 * (Self.devices(of: publish.message)?.count ?? 0)
             > broker.messageBytesMaximum
         {
-            return end(slot, seat, .rejected("PRECONDITION_FAILED"))
+            return end(slot, worker, .rejected("PRECONDITION_FAILED"))
         }
-        tell(publish.event, "has a copy in \(broker.queues[queue].name), by worker \(seat.worker)")
+        tell(publish.event, "has a copy in \(broker.queues[queue].name), by worker \(worker.number)")
         store(publish, queue)
         arrived(slot, connection)
     }
@@ -113,8 +113,8 @@ extension Simulation {
             after: brokerRandom.nanoseconds(milliseconds: isLate ? 500...8_000 : 1...8))
     }
 
-    private func outcomeArrives(_ slot: UInt32, _ publish: OutgoingPublish, _ seat: Seat<Machine>) {
-        if ongoing[.nack, default: 0] > 0, brokerRandom.below(3) == 0 { return end(slot, seat, .refused) }
+    private func outcomeArrives(_ slot: UInt32, _ publish: OutgoingPublish, _ worker: SimulatedWorker<Machine>) {
+        if ongoing[.nack, default: 0] > 0, brokerRandom.below(3) == 0 { return end(slot, worker, .refused) }
         books.told(publish.event, publish.message)
         arrived(slot, publish.connection)
     }
@@ -169,47 +169,47 @@ extension Simulation {
 
     func publishIsConfirmed(_ slot: UInt32, _ connection: Int) {
         guard let publish = outgoing[slot], publish.connection == connection, publish.hasArrived else { return }
-        end(slot, seats[publish.worker], .confirmed)
+        end(slot, workers[publish.worker], .confirmed)
     }
 
-    private func end(_ slot: UInt32, _ seat: Seat<Machine>, _ outcome: PublishOutcome) {
-        guard let publish = outgoing.remove(slot), publish.generation == seat.generation else { return }
-        seat.publishesOut -= 1
-        seat.outcomes.append((publish.identifier, outcome))
-        scheduleLook(seat)
+    private func end(_ slot: UInt32, _ worker: SimulatedWorker<Machine>, _ outcome: PublishOutcome) {
+        guard let publish = outgoing.remove(slot), publish.generation == worker.generation else { return }
+        worker.publishesOut -= 1
+        worker.outcomes.append((publish.identifier, outcome))
+        scheduleLook(worker)
     }
 
     // MARK: The connection
 
-    func publisherConnects(_ seat: Seat<Machine>) {
-        guard seat.machine != nil, !seat.canPublish else { return }
-        seat.canPublish = true
-        for slot in publishes(of: seat) {
-            outgoing[slot]?.connection = seat.connection
+    func publisherConnects(_ worker: SimulatedWorker<Machine>) {
+        guard worker.machine != nil, !worker.canPublish else { return }
+        worker.canPublish = true
+        for slot in publishes(of: worker) {
+            outgoing[slot]?.connection = worker.connection
             outgoing[slot]?.hasArrived = false
-            write(slot, seat)
+            write(slot, worker)
         }
     }
 
     /// The publishing connection is lost: unconfirmed messages may have reached the broker, and are published again.
-    func losePublisher(_ seat: Seat<Machine>) {
-        guard seat.machine != nil, seat.canPublish else { return }
-        seat.canPublish = false
-        seat.connection += 1
-        arriveUnconfirmed(seat)
+    func losePublisher(_ worker: SimulatedWorker<Machine>) {
+        guard worker.machine != nil, worker.canPublish else { return }
+        worker.canPublish = false
+        worker.connection += 1
+        arriveUnconfirmed(worker)
         schedule(
-            .publisherConnects(worker: seat.worker, generation: seat.generation),
+            .publisherConnects(worker: worker.number, generation: worker.generation),
             after: brokerRandom.nanoseconds(milliseconds: 50...3_000))
     }
 
     /// A process is gone: some of its publishes have reached the broker, and no process waits for them.
-    func abandonPublishes(_ seat: Seat<Machine>) {
-        arriveUnconfirmed(seat)
-        for slot in publishes(of: seat) { _ = outgoing.remove(slot) }
+    func abandonPublishes(_ worker: SimulatedWorker<Machine>) {
+        arriveUnconfirmed(worker)
+        for slot in publishes(of: worker) { _ = outgoing.remove(slot) }
     }
 
-    private func arriveUnconfirmed(_ seat: Seat<Machine>) {
-        for slot in publishes(of: seat) {
+    private func arriveUnconfirmed(_ worker: SimulatedWorker<Machine>) {
+        for slot in publishes(of: worker) {
             guard let publish = outgoing[slot], !publish.hasArrived, brokerRandom.below(2) == 0 else { continue }
             if publish.isOutcome {
                 if !broker.isBlocked { books.told(publish.event, publish.message) }
@@ -220,8 +220,8 @@ extension Simulation {
         }
     }
 
-    private func publishes(of seat: Seat<Machine>) -> [UInt32] {
-        outgoing.numbers.filter { outgoing[$0]?.worker == seat.worker }
+    private func publishes(of worker: SimulatedWorker<Machine>) -> [UInt32] {
+        outgoing.numbers.filter { outgoing[$0]?.worker == worker.number }
             .sorted { (outgoing[$0]?.sequence ?? 0) < (outgoing[$1]?.sequence ?? 0) }
     }
 }

@@ -4,41 +4,41 @@ import Notifications
 
 /// Pushes, and the answers of the push service.
 extension Simulation {
-    func send(_ seat: Seat<Machine>, _ requests: [PushRequest]) {
+    func send(_ worker: SimulatedWorker<Machine>, _ requests: [PushRequest]) {
         for request in requests {
             digest.mix(request.identifier)
             digest.mix(request.apnsID.low)
             guard let number = pushNumbers.number(of: request.content), books.events.indices.contains(number) else {
                 books.report(
                     .pushAskedFor,
-                    "Worker \(seat.worker) pushes what no event says: "
+                    "Worker \(worker.number) pushes what no event says: "
                         + String(decoding: request.content.payload, as: UTF8.self))
                 return
             }
             guard let (device, isPresent) = world.device(of: request.token) else {
-                books.report(.pushAskedFor, "Worker \(seat.worker) pushes to an unknown token.")
+                books.report(.pushAskedFor, "Worker \(worker.number) pushes to an unknown token.")
                 return
             }
             digest.mix(device)
             let index = books.pushSent(number, device: device, subscription: subscription(request, number, device))
             let verdict = service.verdict(
-                device: device, isPresent: isPresent, route: request.route, worker: seat.worker,
+                device: device, isPresent: isPresent, route: request.route, worker: worker.number,
                 atMilliseconds: trueMilliseconds)
             let slot = sent.insert(
                 SentPush(
-                    worker: seat.worker, generation: seat.generation, identifier: request.identifier, event: number,
+                    worker: worker.number, generation: worker.generation, identifier: request.identifier, event: number,
                     index: index, device: device, outcome: verdict.outcome, isTaken: verdict.isTaken,
                     sentNanoseconds: now))
             if case .answered(let answer) = verdict.outcome, answer.status == 410 { comeBack(device) }
-            checkOrder(seat, number, device)
-            seat.pushesOut += 1
-            tell(number, "is pushed to device \(device) by worker \(seat.worker)")
+            checkOrder(worker, number, device)
+            worker.pushesOut += 1
+            tell(number, "is pushed to device \(device) by worker \(worker.number)")
             schedule(.pushEnds(slot), after: verdict.nanoseconds)
         }
-        seat.pushesOutMaximum = max(seat.pushesOutMaximum, seat.pushesOut)
+        worker.pushesOutMaximum = max(worker.pushesOutMaximum, worker.pushesOut)
         // A window for each delivery class.
-        if seat.pushesOut > 2 * setup.limits.pushesInFlightMaximum {
-            books.report(.bounds, "Worker \(seat.worker) has \(seat.pushesOut) pushes out.")
+        if worker.pushesOut > 2 * setup.limits.pushesInFlightMaximum {
+            books.report(.bounds, "Worker \(worker.number) has \(worker.pushesOut) pushes out.")
         }
     }
 
@@ -64,13 +64,13 @@ extension Simulation {
     func pushEnds(_ slot: UInt32) {
         guard let push = sent.remove(slot) else { return }
         if push.isTaken, let index = push.index { books.pushAccepted(push.event, index) }
-        let seat = seats[push.worker]
+        let worker = workers[push.worker]
         tell(
             push.event,
             "has its push to device \(push.device) end: \(push.outcome)\(push.isTaken ? ", taken" : "")"
-                + (seat.generation == push.generation ? "" : "; its worker is gone"))
-        guard seat.generation == push.generation, seat.machine != nil else { return }
-        seat.pushesOut -= 1
+                + (worker.generation == push.generation ? "" : "; its worker is gone"))
+        guard worker.generation == push.generation, worker.machine != nil else { return }
+        worker.pushesOut -= 1
         if let index = push.index {
             books.pushAnswered(push.event, index)
             if case .answered(let answer) = push.outcome, answer.status == 410 || answer.status == 400 {
@@ -78,43 +78,43 @@ extension Simulation {
             }
         }
         if case .answered(let answer) = push.outcome, answer.status == 200 {
-            noteTold(seat, push.event, push.device)
+            noteTold(worker, push.event, push.device)
         }
-        seat.results.append(
+        worker.results.append(
             AttemptResult(
                 identifier: push.identifier, outcome: push.outcome, durationNanoseconds: now - push.sentNanoseconds))
-        scheduleLook(seat)
+        scheduleLook(worker)
     }
 
     /// Holds a worker to announce no older state of a dataset after a newer one that the device has accepted.
     ///
     /// After a minute an older count may belong to a dataset that was created again, so it is not checked then. Neither
     /// is it if clocks are set, or if deletions restart the counts.
-    private func checkOrder(_ seat: Seat<Machine>, _ event: Int, _ device: Int) {
+    private func checkOrder(_ worker: SimulatedWorker<Machine>, _ event: Int, _ device: Int) {
         guard case .dataset(_, let dataset, _) = books.events[event].subject, !options.hasDeletions,
             !options.faults.contains(.clock),
-            let newer = seat.told[device * World.datasetCount + dataset], newer > event
+            let newer = worker.told[device * World.datasetCount + dataset], newer > event
         else { return }
         let age = now - books.events[Int(newer)].publishedNanoseconds
         guard age < 50_000_000_000 else { return }
         books.report(
             .newestLast,
-            "Worker \(seat.worker) tells device \(device) of \(event), and knows that it has accepted \(newer).")
+            "Worker \(worker.number) tells device \(device) of \(event), and knows that it has accepted \(newer).")
     }
 
-    private func noteTold(_ seat: Seat<Machine>, _ event: Int, _ device: Int) {
+    private func noteTold(_ worker: SimulatedWorker<Machine>, _ event: Int, _ device: Int) {
         guard case .dataset(_, let dataset, _) = books.events[event].subject else { return }
         let index = device * World.datasetCount + dataset
-        seat.told[index] = max(seat.told[index] ?? -1, Int32(event))
+        worker.told[index] = max(worker.told[index] ?? -1, Int32(event))
     }
 
     /// A worker notices whether an app can be reached by now.
-    func routesChange(_ seat: Seat<Machine>, _ app: Int) {
+    func routesChange(_ worker: SimulatedWorker<Machine>, _ app: Int) {
         let isReachable = service.moods[app] != .unreachable
         for route in [2 * app, 2 * app + 1] {
-            seat.routes.append(RouteChange(route: route, isReachable: isReachable))
+            worker.routes.append(RouteChange(route: route, isReachable: isReachable))
         }
-        scheduleLook(seat)
+        scheduleLook(worker)
     }
 
     /// A worker has had a device removed.

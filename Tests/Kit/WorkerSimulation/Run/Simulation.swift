@@ -30,7 +30,7 @@ final class Simulation<Machine: SimulatedMachine> {
     var broker: Broker
     var service: SimulatedPushService
     var load: Load
-    let seats: [Seat<Machine>]
+    let workers: [SimulatedWorker<Machine>]
     var events = EventQueue<Happening>()
     /// The time, in nanoseconds.
     var now: UInt64 = 1_000_000_000
@@ -84,7 +84,7 @@ final class Simulation<Machine: SimulatedMachine> {
         load = Load(
             seed: options.seed, largeAudiencesPerMillion: options.largeAudiencesPerMillion,
             hasDeletions: options.hasDeletions)
-        seats = (0..<options.workerCount).map { Seat(worker: $0) }
+        workers = (0..<options.workerCount).map { SimulatedWorker(number: $0) }
         report = SimulationReport(options: options)
         loopRandom = Randomness(seed: options.seed, model: "loops")
         brokerRandom = Randomness(seed: options.seed, model: "broker")
@@ -103,9 +103,9 @@ final class Simulation<Machine: SimulatedMachine> {
     }
 
     /// The time of a worker's clocks.
-    func moment(_ seat: Seat<Machine>) -> Moment {
+    func moment(_ worker: SimulatedWorker<Machine>) -> Moment {
         Moment(
-            wall: WallTime(milliseconds: trueMilliseconds + seat.wallOffsetMilliseconds),
+            wall: WallTime(milliseconds: trueMilliseconds + worker.wallOffsetMilliseconds),
             monotonic: MonotonicTime(nanoseconds: now))
     }
 
@@ -122,7 +122,9 @@ final class Simulation<Machine: SimulatedMachine> {
     /// - Parameter progress: called now and then with the steps and the events so far; tells whether to go on.
     /// - Returns: the report.
     func run(progress: (_ steps: Int, _ events: Int) -> Bool = { _, _ in true }) -> SimulationReport {
-        for seat in seats { schedule(.workerStarts(worker: seat.worker), after: UInt64(seat.worker) * 1_000_000) }
+        for worker in workers {
+            schedule(.workerStarts(worker: worker.number), after: UInt64(worker.number) * 1_000_000)
+        }
         schedule(.backendsPublish, after: 50_000_000)
         schedule(.invariantsAreLookedAt, after: 1_000_000_000)
         scheduleFaults()
@@ -149,10 +151,10 @@ final class Simulation<Machine: SimulatedMachine> {
         report.counts = books.counts
         report.digest = digest.value
         report.faultCounts = SimulatedFault.allCases.compactMap { fault in faultCounts[fault].map { (fault, $0) } }
-        for seat in seats {
-            report.pushesOutMaximum = max(report.pushesOutMaximum, seat.pushesOutMaximum)
-            report.unsettledDeliveriesMaximum = max(report.unsettledDeliveriesMaximum, seat.unsettledMaximum)
-            report.publishesOutMaximum = max(report.publishesOutMaximum, seat.publishesOutMaximum)
+        for worker in workers {
+            report.pushesOutMaximum = max(report.pushesOutMaximum, worker.pushesOutMaximum)
+            report.unsettledDeliveriesMaximum = max(report.unsettledDeliveriesMaximum, worker.unsettledMaximum)
+            report.publishesOutMaximum = max(report.publishesOutMaximum, worker.publishesOutMaximum)
         }
         if var violation = books.violation {
             violation.step = steps
@@ -166,31 +168,31 @@ final class Simulation<Machine: SimulatedMachine> {
         switch happening {
         case .backendsPublish: backendsPublish()
         case .publisherRepeats(let event): publisherRepeats(event)
-        case .brokerDelivers(let worker): brokerDelivers(seats[worker])
+        case .brokerDelivers(let worker): brokerDelivers(workers[worker])
         case .brokerHandsOver(let queue): brokerHandsOver(queue)
         case .publishArrives(let slot, let connection): publishArrives(slot, connection)
         case .publishIsConfirmed(let slot, let connection): publishIsConfirmed(slot, connection)
         case .acknowledgementArrives(let worker, let epoch, let number, let isMultiple):
             acknowledgementArrives(worker, epoch, number, isMultiple)
         case .rejectionArrives(let worker, let epoch, let number): rejectionArrives(worker, epoch, number)
-        case .acknowledgementsAreDue(let worker, let epoch): acknowledgementsAreDue(seats[worker], epoch)
+        case .acknowledgementsAreDue(let worker, let epoch): acknowledgementsAreDue(workers[worker], epoch)
         case .pushEnds(let slot): pushEnds(slot)
         case .registryWorks(let slot): registryWorks(slot)
         case .registryAnswers(let slot): registryAnswers(slot)
-        case .workerStarts(let worker): start(seats[worker])
+        case .workerStarts(let worker): start(workers[worker])
         case .workerLooks(let worker, let generation):
-            if seats[worker].generation == generation { look(seats[worker]) }
+            if workers[worker].generation == generation { look(workers[worker]) }
         case .workerTicks(let worker, let generation, let due):
-            if seats[worker].generation == generation { tick(seats[worker], due) }
+            if workers[worker].generation == generation { tick(workers[worker], due) }
         case .workerIsStopped(let worker, let generation):
-            if seats[worker].generation == generation { stop(seats[worker]) }
+            if workers[worker].generation == generation { stop(workers[worker]) }
         case .consumerConnects(let worker, let generation):
-            if seats[worker].generation == generation { consumerConnects(seats[worker]) }
-        case .consumerReconnects(let worker, let epoch): consumerReconnects(seats[worker], epoch)
+            if workers[worker].generation == generation { consumerConnects(workers[worker]) }
+        case .consumerReconnects(let worker, let epoch): consumerReconnects(workers[worker], epoch)
         case .publisherConnects(let worker, let generation):
-            if seats[worker].generation == generation { publisherConnects(seats[worker]) }
+            if workers[worker].generation == generation { publisherConnects(workers[worker]) }
         case .routesChange(let worker, let generation, let app):
-            if seats[worker].generation == generation { routesChange(seats[worker], app) }
+            if workers[worker].generation == generation { routesChange(workers[worker], app) }
         case .faultBegins(let fault): faultBegins(fault)
         case .faultEnds(let fault, let target): faultEnds(fault, target)
         case .invariantsAreLookedAt: lookAtInvariants()

@@ -5,8 +5,8 @@ import Notifications
 import RegistryCore
 
 /// The slot of a worker, in which one process follows another.
-final class Seat<Machine: SimulatedMachine> {
-    let worker: Int
+final class SimulatedWorker<Machine: SimulatedMachine> {
+    let number: Int
     /// The number of the process; messages for an earlier one are lost.
     var generation = 0
     var machine: Machine?
@@ -57,7 +57,7 @@ final class Seat<Machine: SimulatedMachine> {
     var publishesOut = 0
     var publishesOutMaximum = 0
 
-    init(worker: Int) { self.worker = worker }
+    init(number: Int) { self.number = number }
 
     /// Forgets all that a process had.
     func clear() {
