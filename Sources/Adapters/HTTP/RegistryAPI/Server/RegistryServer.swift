@@ -39,20 +39,6 @@ public final class RegistryServer: Sendable {
         nowMilliseconds: @escaping @Sendable () -> Int64 = { WallClock.nowMilliseconds() }, metrics: MetricsRegistry,
         logger: Logger, takingOver predecessor: RegistryServer? = nil
     ) throws(RegistryServerError) {
-        var options = HTTPServerConfiguration(
-            name: "the registry's API", settingName: "registry.listen", host: configuration.host,
-            port: configuration.port,
-            identity: configuration.identity.map {
-                ServerIdentity(certificateChainPEM: $0.certificateChainPEM, privateKeyPEM: $0.privateKeyPEM)
-            })
-        options.connectionsMaximum = Self.connectionsMaximum + LongPollQueue.waitingMaximum
-        options.idleSecondsMaximum = Self.idleSecondsMaximum
-        options.bodyBytesMaximum = Route.largeBodyBytes
-        options.deferredRequestsMaximum = Self.waitingRequestsMaximum
-        options.hosts = .names(configuration.hosts + [configuration.host, configuration.publicHost].compactMap(\.self))
-        options.connectionsPerAddressMaximum =
-            configuration.connectionsPerAddressMaximum > 0 ? configuration.connectionsPerAddressMaximum : nil
-        options.trustedProxies = configuration.trustedProxies
         let key: CourierKey
         do throws(RegistryError) {
             key = try Self.key(of: registry)
@@ -94,6 +80,7 @@ public final class RegistryServer: Sendable {
                 CourierAPI(tokens: courierTokens, credentials: credentials),
             ], lines: lines, metrics: RegistryAPIMetrics(metrics, errors: health.requests))
         do throws(HTTPServerError) {
+            let options = Self.serverConfiguration(configuration)
             if let predecessor {
                 server = try HTTPServer(takingOver: predecessor.server, configuration: options, handler: router)
             } else {
@@ -105,6 +92,24 @@ public final class RegistryServer: Sendable {
                 error.code == .certificateInvalid ? .certificateInvalid : .unavailable, error.message)
         }
         courierAddress.listens(on: server.port)
+    }
+
+    private static func serverConfiguration(_ configuration: RegistryServerConfiguration) -> HTTPServerConfiguration {
+        var options = HTTPServerConfiguration(
+            name: "the registry's API", settingName: "registry.listen", host: configuration.host,
+            port: configuration.port,
+            identity: configuration.identity.map {
+                ServerIdentity(certificateChainPEM: $0.certificateChainPEM, privateKeyPEM: $0.privateKeyPEM)
+            })
+        options.connectionsMaximum = Self.connectionsMaximum + LongPollQueue.waitingMaximum
+        options.idleSecondsMaximum = Self.idleSecondsMaximum
+        options.bodyBytesMaximum = Route.largeBodyBytes
+        options.deferredRequestsMaximum = Self.waitingRequestsMaximum
+        options.hosts = .names(configuration.hosts + [configuration.host, configuration.publicHost].compactMap(\.self))
+        options.connectionsPerAddressMaximum =
+            configuration.connectionsPerAddressMaximum > 0 ? configuration.connectionsPerAddressMaximum : nil
+        options.trustedProxies = configuration.trustedProxies
+        return options
     }
 
     deinit { stop() }
