@@ -1,4 +1,5 @@
 import AMQP
+import EventLoop
 import Messages
 import PushTestKit
 import Testing
@@ -25,11 +26,17 @@ struct AMQPServerTests {
         #expect(session.server.version != nil)
     }
 
-    @Test("Acknowledgements that the channel holds back reach the queue before it closes, and no message is taken")
-    func settles() async throws {
-        let broker = try await PrivateRabbitMQ.shared()
-        let queue = PrivateRabbitMQ.makeNamespace()
-        let session = try AMQPSession(AMQPEndpoint(broker.url), options: AMQPOptions())
+    private final class NoHandler: AMQPConnectionHandler {
+        func deliveriesReceived(_ deliveries: [AMQPDelivery]) {}
+        func eventsReceived(_ events: [AMQPEvent]) {}
+        func connectionLost(_ error: AMQPError) {}
+    }
+
+    /// Publishes 120 messages, takes 100, and acknowledges 99 of them.
+    private static func connectionWithAcknowledgements(
+        _ url: String, _ queue: String, on loop: EventLoop
+    ) throws -> AMQPConnection {
+        let session = try AMQPSession(AMQPEndpoint(url), options: AMQPOptions())
         let arguments = [
             MessageHeader("x-queue-type", .string("quorum")), MessageHeader("x-delivery-limit", .int64(20)),
         ]
@@ -42,8 +49,26 @@ struct AMQPServerTests {
         while numbers.count < 100, let taken = try session.get(queue) { numbers.append(taken.delivery.number) }
         // Not the first, and one by one: far more commands than RabbitMQ passes on at once.
         for number in numbers.dropFirst() { try session.acknowledge(number, isMultiple: false) }
-        session.awaitSettlement(of: [queue])
-        session.close()
+        return try AMQPConnection(session, on: loop, handler: NoHandler())
+    }
+
+    @Test("Acknowledgements that the channel holds back reach the queue before it closes, and no message is taken")
+    func settles() async throws {
+        let broker = try await PrivateRabbitMQ.shared()
+        let queue = PrivateRabbitMQ.makeNamespace()
+        let loop = try EventLoop(name: "settling")
+        try await withCheckedThrowingContinuation { continuation in
+            loop.submit {
+                do {
+                    let connection = try Self.connectionWithAcknowledgements(broker.url, queue, on: loop)
+                    loop.schedule(afterNanoseconds: connection.settlementNanoseconds) {
+                        connection.close(synchronizing: [queue])
+                        continuation.resume()
+                    }
+                } catch { continuation.resume(throwing: error) }
+            }
+        }
+        loop.stopAndJoin()
         #expect(try await broker.messageCount(queue: queue) == 21)
         let other = try AMQPSession(AMQPEndpoint(broker.url), options: AMQPOptions())
         defer { other.close() }

@@ -1,5 +1,4 @@
 import CRabbitMQ
-import Glibc
 public import Messages
 
 extension AMQPSession {
@@ -177,23 +176,6 @@ extension AMQPSession {
         try checked("ending a consumer") { amqp_basic_cancel($0, Self.channel, tagBytes) != nil }
     }
 
-    /// How long RabbitMQ's channel is given to pass on acknowledgements, in milliseconds.
-    private static let settlingMilliseconds: UInt32 = 500
-
-    /// Gives RabbitMQ the time to process earlier acknowledgements and rejections, on any version.
-    ///
-    /// From RabbitMQ 4.0 on, only an AMQP request that takes a message waits for them. The channel passes held commands
-    /// on by itself, as soon as the queue has processed the earlier ones. So the channel stays open for a moment, in
-    /// which a queue processes hundreds of commands; then an answer of each queue shows that it has received the rest.
-    /// A slower queue delivers settled messages again: duplicates, and no loss.
-    ///
-    /// - Parameter queues: the queues that were consumed.
-    public func awaitSettlement(of queues: [String]) {
-        usleep(Self.settlingMilliseconds * 1_000)
-        // A queue that is gone, or may not be looked at, has nothing to lose by this.
-        for queue in queues { _ = try? declareQueue(queue, isPassive: true) }
-    }
-
     /// Whether the broker's quorum queues heed `x-credit`, so that `synchronize(with:)` takes no message.
     var heedsCredit: Bool {
         guard server.isRabbitMQ, let version = server.version else { return false }
@@ -208,8 +190,8 @@ extension AMQPSession {
     /// without credit, which gets no message, and cancels it. It does so more than once, because the first time makes
     /// the channel pass on the held commands.
     ///
-    /// From 4.0 on RabbitMQ ignores the credit and would give the consumer a message: there `awaitSettlement(of:)` is
-    /// to be called instead.
+    /// From 4.0 on RabbitMQ ignores the credit and would give the consumer a message: see
+    /// `AMQPConnection.settlementNanoseconds`.
     ///
     /// - Parameter queue: a quorum queue of a broker that heeds the credit; this session has no consumer left on it.
     /// - Throws: `AMQPError` if the queue is not there any more, or the connection's end.

@@ -1,10 +1,11 @@
 import ChangeEvents
-import ChangeQueue
 import EventLoop
 import Metrics
 import PushTestKit
 import StructuredLogging
 import Testing
+
+@testable import ChangeQueue
 
 /// The differences of newer versions of RabbitMQ, by their sources.
 @Suite("A consumer of a newer RabbitMQ")
@@ -84,5 +85,29 @@ struct VersionBehaviourTests {
         await setting.consumer.close()
         #expect(setting.broker.facts.value.acknowledged == [[2, 1]])
         try await setting.broker.stop()
+    }
+
+    @Test("While a closing consumer gives the broker time for its acknowledgements, its loop goes on and settles")
+    func settlesWhileClosing() async throws {
+        let broker = try await ScriptedBroker(.init(version: "4.0.5"))
+        let loop = try EventLoop(name: "consumer")
+        let log = DeliveryLog()
+        let consumer = LoopBound(
+            ConsumerCore(
+                configuration: try BrokerConfiguration(urls: [broker.url], namespace: "test"), loop: loop,
+                logger: .silent, metrics: MetricsRegistry()), to: loop)
+        loop.submit { consumer.value.start(handler: log) }
+        #expect(await log.state.wait { $0.deliveries.count == 1 })
+        await withCheckedContinuation { continuation in
+            loop.submit { consumer.value.cancel { continuation.resume() } }
+        }
+        let tags = log.state.value.deliveries.map(\.tag)
+        await withCheckedContinuation { continuation in
+            loop.submit { consumer.value.close { continuation.resume() } }
+            loop.submit { consumer.value.settle(tags) }
+        }
+        #expect(broker.facts.value.acknowledged == [[1, 1]])
+        loop.stopAndJoin()
+        try await broker.stop()
     }
 }

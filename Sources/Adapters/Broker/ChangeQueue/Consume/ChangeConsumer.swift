@@ -67,10 +67,7 @@ public final class ChangeConsumer: DeliverySource {
     /// Writes the last acknowledgements, closes the connection and ends the loop; the consumer cannot be used again.
     public func close() async {
         await withCheckedContinuation { continuation in
-            loop.submit { [core] in
-                core.value.close()
-                continuation.resume()
-            }
+            loop.submit { [core] in core.value.close { continuation.resume() } }
         }
         loop.stopAndJoin()
     }

@@ -36,10 +36,13 @@ final class ConsumerCore {
     private(set) var isCancelled = false
     private(set) var isPaused = false
     private var resumeTimer: EventLoop.Timer?
+    /// Runs while RabbitMQ has the time to pass on the last acknowledgements, before the connection is closed.
+    private var settlementTimer: EventLoop.Timer?
     var retired = RetiredQueues()
     var retiredTimer: EventLoop.Timer?
     var retiredQueueProbe: RetiredQueueProbe?
     private var cancelWaiters: [() -> Void] = []
+    private var hasClosed: (() -> Void)?
 
     init(configuration: BrokerConfiguration, loop: EventLoop, logger: Logger, metrics: MetricsRegistry) {
         self.configuration = configuration
@@ -272,11 +275,27 @@ final class ConsumerCore {
     private func reconnect() {
         if let resumeTimer { loop.cancel(resumeTimer) }
         resumeTimer = nil
-        guard let connection, !isCancelled, !isPaused else { return }
-        connection.close(synchronizing: queuesToSynchronize)
-        connectionEnded()
-        activeTags = []
-        connect()
+        guard settlementTimer == nil else { return }
+        afterSettlement { [weak self] in
+            guard let self, let connection, !isCancelled, !isPaused else { return }
+            connection.close(synchronizing: queuesToSynchronize)
+            connectionEnded()
+            activeTags = []
+            connect()
+        }
+    }
+
+    /// Goes on when RabbitMQ had the time to pass on the last acknowledgements; the loop serves others meanwhile.
+    ///
+    /// The end of the connection cancels that.
+    private func afterSettlement(_ body: @escaping () -> Void) {
+        if let settlementTimer { loop.cancel(settlementTimer) }
+        settlementTimer = nil
+        guard let connection, !queuesToSynchronize.isEmpty, connection.settlementNanoseconds > 0 else { return body() }
+        settlementTimer = loop.schedule(afterNanoseconds: connection.settlementNanoseconds) { [weak self] in
+            self?.settlementTimer = nil
+            body()
+        }
     }
 
     private func endConsumers() {
@@ -306,15 +325,22 @@ final class ConsumerCore {
         for waiter in waiters { waiter() }
     }
 
-    func close() {
+    func close(_ hasClosed: @escaping () -> Void) {
         isCancelled = true
         if let connectTimer { loop.cancel(connectTimer) }
         acknowledge(isFinal: true)
+        self.hasClosed = hasClosed
+        afterSettlement { [weak self] in self?.finishClosing() }
+    }
+
+    private func finishClosing() {
         connection?.close(synchronizing: queuesToSynchronize)
         connectionEnded()
         connectionMetrics.ended()
         if !cancelWaiters.isEmpty { becomeCancelled() }
         handler = nil
+        hasClosed?()
+        hasClosed = nil
     }
 
     /// The queues whose acknowledgements have to be awaited; queues that may be gone come last.
@@ -331,8 +357,9 @@ final class ConsumerCore {
         frontier = AcknowledgementFrontier(batchSize: 1)
         if let acknowledgementTimer { loop.cancel(acknowledgementTimer) }
         acknowledgementTimer = nil
-        if let resumeTimer { loop.cancel(resumeTimer) }
+        for timer in [resumeTimer, settlementTimer] { if let timer { loop.cancel(timer) } }
         resumeTimer = nil
+        settlementTimer = nil
         forgetRetired()
         metrics.acknowledged(0, unacknowledgedCount: 0)
     }
@@ -388,7 +415,8 @@ extension ConsumerCore: AMQPConnectionHandler {
         activeTags = []
         guard !isCancelled else {
             connectionMetrics.ended()
-            return becomeCancelled()
+            becomeCancelled()
+            return hasClosed == nil ? () : finishClosing()
         }
         retry(after: error)
     }
