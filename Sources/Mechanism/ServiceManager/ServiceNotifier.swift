@@ -5,8 +5,8 @@ import Glibc
 ///
 /// It looks at the service by a timer on a loop that exists anyway. If that loop hangs, the signs of life end as well.
 public final class ServiceNotifier: Sendable {
-    /// The state on the loop.
-    private final class Core {
+    /// Observes the service and sends the datagrams, on the loop.
+    private final class DatagramSender {
         /// How many datagrams wait if the service manager does not read them; later ones are dropped.
         private static let waitingMaximum = 16
 
@@ -68,7 +68,7 @@ public final class ServiceNotifier: Sendable {
         }
     }
 
-    private let core: LoopBound<Core>?
+    private let sender: LoopBound<DatagramSender>?
 
     /// Prepares to tell the service manager; it hears of the service with the first call of `observe`.
     ///
@@ -79,7 +79,7 @@ public final class ServiceNotifier: Sendable {
     public init(
         _ settings: ServiceManagerSettings?, loop: EventLoop, onFailure: @escaping @Sendable (String) -> Void
     ) {
-        core = settings.map { LoopBound(Core($0, loop: loop, onFailure: onFailure), to: loop) }
+        sender = settings.map { LoopBound(DatagramSender($0, loop: loop, onFailure: onFailure), to: loop) }
     }
 
     /// Looks at the service from now on.
@@ -99,9 +99,9 @@ public final class ServiceNotifier: Sendable {
     public func stopBegan() { onLoop { $0.stopBegan() } }
 
     /// At once if the caller is on the loop, so that work that follows there comes after the datagram.
-    private func onLoop(_ work: @escaping @Sendable (Core) -> Void) {
-        guard let core else { return }
-        if core.loop.isOnLoop { return work(core.value) }
-        core.loop.submit { work(core.value) }
+    private func onLoop(_ work: @escaping @Sendable (DatagramSender) -> Void) {
+        guard let sender else { return }
+        if sender.loop.isOnLoop { return work(sender.value) }
+        sender.loop.submit { work(sender.value) }
     }
 }

@@ -7,8 +7,8 @@ import WorkerConfiguration
 ///
 /// The files are looked at on a thread of its own. A pair that does not serve is logged once, and the old one stays.
 final class CertificateWatcher: Sendable {
-    /// The state of the watcher's loop.
-    private final class Core {
+    /// Reads the files again and again, on the watcher's loop.
+    private final class CertificateReader {
         let loop: EventLoop
         let paths: (certificate: String, key: String)
         let server: RegistryServer
@@ -70,7 +70,7 @@ final class CertificateWatcher: Sendable {
         }
     }
 
-    private let core: LoopBound<Core>
+    private let reader: LoopBound<CertificateReader>
 
     /// Begins to look at the files of a server that shows a certificate; nil if it speaks plain HTTP.
     ///
@@ -91,12 +91,12 @@ final class CertificateWatcher: Sendable {
         } catch {
             throw WorkerError(.unavailable, "certificates cannot be watched: \(error)")
         }
-        core = LoopBound(
-            Core(
+        reader = LoopBound(
+            CertificateReader(
                 loop: loop, paths: (certificate, key), server: server, intervalNanoseconds: intervalNanoseconds,
                 logger: logger), to: loop)
-        loop.submit { [core] in core.value.look() }
+        loop.submit { [reader] in reader.value.look() }
     }
 
-    deinit { core.loop.stopAndJoin() }
+    deinit { reader.loop.stopAndJoin() }
 }
