@@ -2,6 +2,7 @@ import Backoffice
 import Essentials
 import HTTPServer
 import JSON
+import Notifications
 import RegistryCore
 
 /// Campaigns: what became of their pushes, in all and over time.

@@ -3,6 +3,7 @@ import ChangeEvents
 import Essentials
 import HTTPServer
 import JSON
+import Notifications
 import RegistryCore
 
 /// The counts of what became of pushes, by campaign.
