@@ -54,24 +54,8 @@ extension PostgresRegistry: RegistryTransfer {
 
     /// Makes devices be what their records say.
     public func replaceDevices(_ records: [DeviceRecord]) throws(RegistryError) {
-        let registrations = records.map {
-            DeviceRegistration(device: $0.device, datasetNames: $0.datasetNames, topics: $0.topics)
-        }
-        for registration in registrations { try RegistryRules.check(registration) }
-        for record in records { for token in record.tokens { try RegistryRules.check(token, of: record.device) } }
-        guard !records.isEmpty else { return }
-        try requireSchema(forAddressesOf: records.lazy.map(\.device))
-        try writing(durable: true) { (transaction) throws(RegistryError) in
-            let (numbered, stored) = try prepare(registrations, transaction)
-            let bare = numbered.map { item in
-                NumberedRegistration(
-                    registration: DeviceRegistration(device: item.registration.device), app: item.app,
-                    pool: item.pool, identity: item.identity)
-            }
-            let full = RegistrationPlan(numbered, stored: stored)
-            try carryOut(
-                RegistrationPlan(bare, stored: stored), transaction, then: TransferCalls.fill(records, full))
-        }
+        for record in records { try RegistryRules.check(record) }
+        try register(records.map { NumberedRegistration($0) })
     }
 
     // MARK: Topics and subscriptions
@@ -88,7 +72,7 @@ extension PostgresRegistry: RegistryTransfer {
                 [
                     StoringCalls.lockUsers(list.map(\.userID), isShared: false),
                     StoringCalls.addNames(Self.distinct(list.map(\.app)), to: .app),
-                    StoringCalls.addTopics(list.map { ($0.topic, $0.app) }),
+                    Call(.addTopics(list.map { AppTopic($0.topic, app: $0.app) })),
                 ] + StoringCalls.addTopicUsers(list, limit: quotas[.topicsPerOwner]))
         }
     }
@@ -143,25 +127,5 @@ enum TransferCalls {
             FROM \(names) JOIN apus.device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
             ORDER BY d.device_id
             """, parameters)
-    }
-
-    /// Gives devices, which are there, what their records have, and takes from them what these do not have.
-    static func fill(_ records: [DeviceRecord], _ plan: RegistrationPlan) -> [Call] {
-        let names = records.map(\.device.deviceID)
-        let future = records.filter(\.includesFutureDatasets).map { (deviceID: $0.device.deviceID, name: "*") }
-        let own = "u.device IN (SELECT d.id FROM unnest($1::text[]) r(name) JOIN apus.device d ON d.device_id = r.name)"
-        return [
-            Call("DELETE FROM apus.dataset_subscription u WHERE \(own)", [.texts(names)]),
-            Call("UPDATE apus.topic_subscription u SET source = source & ~1 WHERE \(own)", [.texts(names)]),
-            Call("DELETE FROM apus.topic_subscription u WHERE source = 0 AND \(own)", [.texts(names)]),
-            StoringCalls.addDatasets(plan.learnedDatasets),
-            StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions + future),
-            StoringCalls.addTopics(plan.topics), StoringCalls.addTopicSubscriptions(plan.topicSubscriptions),
-            Call(
-                """
-                UPDATE apus.device d SET badge = r.badge FROM unnest($1::text[], $2::bigint[]) r(name, badge)
-                WHERE d.device_id = r.name AND d.badge <> r.badge
-                """, [.texts(names), .integers(records.map { Int64($0.badge) })]),
-        ] + TokenCalls.fill(records)
     }
 }

@@ -40,7 +40,7 @@ extension SQLiteRegistry: RegistryTransfer {
 
     private func record(_ row: Statement) throws(RegistryError) -> DeviceRecord {
         let found = try decodeDevice(row)
-        let datasets = try subscriptions(of: found.stored)
+        let datasets = try subscriptions(ofDevice: found.row)
         var record = DeviceRecord(
             device: found.device, datasetNames: datasets.datasetNames, includesFutureDatasets: datasets.includesFuture,
             badge: Int(row.integer(DeviceRow.columnCount + 1)))
@@ -49,7 +49,7 @@ extension SQLiteRegistry: RegistryTransfer {
             SELECT t.name FROM topic_subscription u CROSS JOIN topic t ON t.id = u.topic
             WHERE u.device = ? AND u.source & \(TopicSource.device) ORDER BY t.name
             """)
-        topics.bind(1, found.stored.row)
+        topics.bind(1, found.row)
         try topics.forEachRow { row in record.topics.append(row.text(0)) }
         record.tokens = try furtherTokens(of: found.device.deviceID)
         return record
@@ -57,31 +57,8 @@ extension SQLiteRegistry: RegistryTransfer {
 
     /// Makes devices be what their records say.
     public func replaceDevices(_ records: [DeviceRecord]) throws(RegistryError) {
-        for record in records {
-            try RegistryRules.check(
-                DeviceRegistration(device: record.device, datasetNames: record.datasetNames, topics: record.topics))
-            for token in record.tokens { try RegistryRules.check(token, of: record.device) }
-        }
-        try requireSchema(forAddressesOf: records.lazy.map(\.device))
-        try writing(durable: true) { () throws(RegistryError) in
-            for record in records { try replace(record) }
-        }
-    }
-
-    private func replace(_ record: DeviceRecord) throws(RegistryError) {
-        let stored = try store(record.device)
-        try run("DELETE FROM dataset_subscription WHERE device = ?", stored.row)
-        try run("UPDATE topic_subscription SET source = source & ~\(TopicSource.device) WHERE device = ?", stored.row)
-        try run("DELETE FROM topic_subscription WHERE device = ? AND source = 0", stored.row)
-        for name in record.datasetNames { try addSubscription(stored, toDataset: name) }
-        if record.includesFutureDatasets { try addSubscription(stored, toDatasetName: Schema.futureDatasets) }
-        for topic in record.topics { try addSubscription(stored, toTopic: topic) }
-        try run("DELETE FROM device_token WHERE device = ?", stored.row)
-        for token in record.tokens { try save(token) }
-        let badge = try statements.statement("UPDATE device SET badge = ?2 WHERE id = ?1")
-        badge.bind(1, stored.row)
-        badge.bind(2, Int64(record.badge))
-        try badge.run()
+        for record in records { try RegistryRules.check(record) }
+        try register(records.map { NumberedRegistration($0) })
     }
 
     // MARK: Topics and subscriptions

@@ -61,7 +61,8 @@ public protocol Registry: TokenRegistry {
     /// - Returns: the number of removed tokens, without those that went with their device.
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int
 
-    /// Adds devices, or renews those with the same `deviceID`, all or none; the last of equal ones wins.
+    /// Adds devices, or renews those with the same `deviceID`, gives each the further tokens that come with it, and
+    /// subscribes it to the datasets and topics, all or none; the last of equal ones wins.
     ///
     /// Renewal replaces every value of the device. It keeps the subscriptions, except that a change of identity ends
     /// the dataset subscriptions and a change of app ends the topic subscriptions. A token belongs to one installation
@@ -69,10 +70,6 @@ public protocol Registry: TokenRegistry {
     ///
     /// - Throws: `RegistryError` with `.invalid` if a device breaks a rule (`RegistryRules`), `.olderSchema` if the
     ///   registry has no room for an address yet.
-    func upsert(_ devices: [Device]) throws(RegistryError)
-
-    /// Adds or renews devices as `upsert` does, gives each the further tokens that come with it, and subscribes it to
-    /// the datasets and topics, all or none.
     func register(_ registrations: [DeviceRegistration]) throws(RegistryError)
 
     /// Removes a device and its subscriptions; the answer is false if there was none.
@@ -131,6 +128,13 @@ public protocol Registry: TokenRegistry {
 
     /// Ends a topic subscription; the answer is false if there was none.
     func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool
+}
+
+extension Registry {
+    /// Adds devices, or renews those with the same `deviceID`, all or none.
+    public func upsert(_ devices: [Device]) throws(RegistryError) {
+        try register(devices.map { DeviceRegistration(device: $0) })
+    }
 }
 
 /// The part of a registry that keeps what tokens a device has beside its alert token, at most one of each kind.

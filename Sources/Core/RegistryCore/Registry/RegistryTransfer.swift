@@ -62,6 +62,17 @@ public struct DeviceRecord: Hashable, Sendable {
     }
 }
 
+extension RegistryRules {
+    /// Checks a record of a device and its subscriptions.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public static func check(_ record: DeviceRecord) throws(RegistryError) {
+        try check(
+            DeviceRegistration(device: record.device, datasetNames: record.datasetNames, topics: record.topics))
+        for token in record.tokens { try check(token, of: record.device) }
+    }
+}
+
 /// A user's subscription to a topic of an app.
 public struct TopicUser: Hashable, Sendable {
     /// The user.

@@ -44,8 +44,6 @@ final class AlternatingRegistry: Registry {
         try next.hasTokens(kind, app: app)
     }
 
-    func upsert(_ devices: [Device]) throws(RegistryError) { try next.upsert(devices) }
-
     func register(_ registrations: [DeviceRegistration]) throws(RegistryError) { try next.register(registrations) }
 
     func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool { try next.removeDevice(deviceID) }

@@ -168,11 +168,6 @@ public final class InMemoryRegistry: Registry {
 
     // MARK: Devices
 
-    /// Adds devices, or renews those with the same `deviceID`, all or none.
-    public func upsert(_ devices: [Device]) throws(RegistryError) {
-        try register(devices.map { DeviceRegistration(device: $0) })
-    }
-
     /// Adds or renews devices and subscribes them, all or none.
     public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
         try check()

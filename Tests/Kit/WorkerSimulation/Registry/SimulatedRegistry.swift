@@ -157,8 +157,6 @@ extension SimulatedRegistry: Registry {
         return removed
     }
 
-    func upsert(_ devices: [Device]) throws(RegistryError) { throw notSimulated }
-
     func register(_ registrations: [DeviceRegistration]) throws(RegistryError) { throw notSimulated }
 
     func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool { throw notSimulated }

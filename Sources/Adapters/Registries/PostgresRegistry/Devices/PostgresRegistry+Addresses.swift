@@ -46,19 +46,6 @@ enum AddressCalls {
             """, [.texts(deviceIDs), .byteLists(keys)])
     }
 
-    /// Keeps the rests of the addresses of devices, which are there, in place of those that they have.
-    static func keep(_ rests: [(deviceID: String, rest: AddressRest)]) -> Call {
-        let columns = AddressRest.storedColumns
-        return Call(
-            """
-            INSERT INTO apus.device_address (device, \(columns.names()))
-            SELECT d.id, \(columns.values(of: "r"))
-            FROM unnest($1::text[], \(columns.arrays(from: 2))) r(name, \(columns.names()))
-            JOIN apus.device d ON d.device_id = r.name
-            ON CONFLICT (device) DO UPDATE SET \(columns.assignments(of: "excluded"))
-            """, [.texts(rests.map(\.deviceID))] + columns.parameters(rests.map(\.rest)))
-    }
-
     /// Removes the device of a token whose successor another device has.
     static func removeReplaced(_ dead: DeadToken, _ successor: DeviceToken) -> Call {
         Call(
@@ -98,10 +85,5 @@ enum AddressCalls {
     private static func replacement(_ dead: DeadToken, _ successor: DeviceToken) -> [Parameter] {
         let (old, new) = (AddressKey(dead.token, dead.platform), AddressKey(successor, dead.platform))
         return [.text(dead.app), .bytes(old.bytes), .integer(old.platformNumber), .bytes(new.bytes)]
-    }
-
-    /// Forgets the rests of the addresses of devices, by their rows.
-    static func forget(of rows: [Int64]) -> Call {
-        Call("DELETE FROM apus.device_address WHERE device = ANY ($1::bigint[])", [.integers(rows)])
     }
 }

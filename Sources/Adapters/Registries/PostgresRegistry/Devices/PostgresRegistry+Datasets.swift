@@ -27,7 +27,7 @@ extension PostgresRegistry {
             try transaction.commit(
                 Self.calls(toAdd: [key], limit: quotas[.datasetsPerOwner]) + [
                     StoringCalls.addDatasetSubscriptions(
-                        [(deviceID, datasetName)], limit: quotas[.datasetsPerOwner])
+                        [DeviceSubscription(deviceID, to: datasetName)], limit: quotas[.datasetsPerOwner])
                 ])
         }
     }
@@ -53,11 +53,12 @@ extension PostgresRegistry {
             }
             let future =
                 includingFuture
-                ? StoringCalls.addDatasetSubscriptions([(deviceID, Self.futureName)])
+                ? Call(.addDatasetSubscriptions([DeviceSubscription(deviceID, to: Self.futureName)]))
                 : Self.removal(deviceID, Self.futureName)
             let answers = try transaction.commit([
                 StoringCalls.addDatasetSubscriptions(
-                    (names ?? known).map { (deviceID, $0) }, limit: quotas[.datasetsPerOwner]), future,
+                    (names ?? known).map { DeviceSubscription(deviceID, to: $0) }, limit: quotas[.datasetsPerOwner]),
+                future,
                 Self.subscriptions(of: deviceID),
             ])
             return Self.decodeSubscriptions(answers[2])?.datasetNames ?? []
@@ -74,7 +75,7 @@ extension PostgresRegistry {
     // MARK: Steps
 
     /// The name that stands for datasets to come.
-    private static let futureName = "*"
+    private static let futureName = NumberedRegistration.futureDatasets
 
     private struct Owner {
         let pool: String

@@ -1,28 +1,47 @@
+import Essentials
 public import Notifications
 public import RegistryCore
 import RegistrySQL
 
 extension PostgresRegistry {
-    /// Adds devices, or renews those with the same `deviceID`, all or none.
-    public func upsert(_ devices: [Device]) throws(RegistryError) {
-        try register(devices.map { DeviceRegistration(device: $0) })
-    }
-
     /// Adds or renews devices and subscribes them, all or none.
     public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
         for registration in registrations { try RegistryRules.check(registration) }
+        try register(registrations.map { NumberedRegistration($0) })
+    }
+
+    /// Adds or renews devices as a plan says, and commits.
+    func register(_ registrations: [NumberedRegistration]) throws(RegistryError) {
         guard !registrations.isEmpty else { return }
         try requireSchema(forAddressesOf: registrations.lazy.map(\.device))
         try writing(durable: true) { (transaction) throws(RegistryError) in
-            let (numbered, stored) = try prepare(registrations, transaction)
-            try carryOut(RegistrationPlan(numbered, stored: stored), transaction)
+            let plan = try plan(registrations, transaction)
+            var calls = plan.statements.map { Call($0) }
+            if let limit = quotas[.devicesPerOwner] {
+                calls += QuotaCalls.checkDevices("user_id", of: plan.newcomersToUsers, limit: limit)
+                calls += QuotaCalls.checkDevices("identity", of: plan.newcomersToIdentities, limit: limit)
+            }
+            let datasets = quotas[.datasetsPerOwner]
+            if !plan.learnedDatasets.isEmpty {
+                calls.append(StoringCalls.addDatasets(plan.learnedDatasets, limit: datasets))
+            }
+            if case let list = plan.datasetSubscriptions, !list.isEmpty {
+                calls.append(StoringCalls.addDatasetSubscriptions(list, limit: datasets))
+            }
+            if case let list = plan.topicSubscriptions, !list.isEmpty {
+                calls += [
+                    Call(.addTopics(plan.topics)),
+                    StoringCalls.addTopicSubscriptions(list, limit: quotas[.topicsPerOwner]),
+                ]
+            }
+            try transaction.commit(calls)
         }
     }
 
-    /// Adds the names of a batch, locks the affected rows, and reads the devices that it may change.
-    func prepare(
-        _ registrations: [DeviceRegistration], _ transaction: Transaction
-    ) throws(RegistryError) -> (registrations: [NumberedRegistration], stored: [StoredDevice]) {
+    /// Adds the names of a batch, locks the affected rows, reads the devices that it may change, and plays it through.
+    private func plan(
+        _ registrations: [NumberedRegistration], _ transaction: Transaction
+    ) throws(RegistryError) -> RegistrationPlan {
         let devices = registrations.map(\.device)
         let apps = Self.distinct(devices.map(\.app))
         let pools = Self.distinct(devices.compactMap(\.identityPoolID))
@@ -44,64 +63,26 @@ extension PostgresRegistry {
         // One may have been erased since it was found to be there.
         guard identityNumbers.count == identities.count else { throw RegistryError.conflict }
         let numbered = registrations.map { registration in
-            NumberedRegistration(
-                registration: registration, app: appNumbers[Array(registration.device.app.utf8)] ?? 0,
-                pool: registration.device.identityPoolID.flatMap { poolNumbers[Array($0.utf8)] },
-                identity: registration.device.identityID.flatMap { identityNumbers[Array($0.utf8)] })
+            var numbered = registration
+            numbered.app = appNumbers[ByteText(registration.device.app)] ?? 0
+            numbered.pool = registration.device.identityPoolID.flatMap { poolNumbers[ByteText($0)] }
+            numbered.identity = registration.device.identityID.flatMap { identityNumbers[ByteText($0)] }
+            return numbered
         }
-        return (numbered, answers[8].map { StoredDevice($0) })
-    }
-
-    /// Executes a plan and further calls, and commits.
-    func carryOut(
-        _ plan: RegistrationPlan, _ transaction: Transaction, then more: [Call] = []
-    ) throws(RegistryError) {
-        var calls: [Call] = []
-        func add(_ call: Call, unless isNeedless: Bool) {
-            if !isNeedless { calls.append(call) }
-        }
-        add(StoringCalls.removeDevices(plan.removedRows), unless: plan.removedRows.isEmpty)
-        add(StoringCalls.endDatasetSubscriptions(of: plan.rowsLosingDatasets), unless: plan.rowsLosingDatasets.isEmpty)
-        add(StoringCalls.endTopicSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
-        add(StoringCalls.endSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
-        add(TokenCalls.end(of: plan.rowsLosingTokens), unless: plan.rowsLosingTokens.isEmpty)
-        add(StoringCalls.renewDevices(plan.renewed), unless: plan.renewed.isEmpty)
-        add(StoringCalls.addDevices(plan.added), unless: plan.added.isEmpty)
-        let (lost, kept) = (plan.rowsLosingAddressRests, plan.addressRests)
-        add(AddressCalls.forget(of: lost), unless: lost.isEmpty)
-        add(AddressCalls.keep(kept), unless: kept.isEmpty)
-        if let limit = quotas[.devicesPerOwner] {
-            let (users, identities) = (plan.newcomersToUsers, plan.newcomersToIdentities)
-            add(
-                QuotaCalls.checkDevices(newToUsers: users, newToIdentities: identities, limit: limit),
-                unless: users.isEmpty && identities.isEmpty)
-        }
-        if !plan.tokens.isEmpty { calls += TokenCalls.carryOut(plan.tokens) }
-        let datasets = quotas[.datasetsPerOwner]
-        add(StoringCalls.addDatasets(plan.learnedDatasets, limit: datasets), unless: plan.learnedDatasets.isEmpty)
-        add(
-            StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions, limit: datasets),
-            unless: plan.datasetSubscriptions.isEmpty)
-        add(StoringCalls.addTopics(plan.topics), unless: plan.topics.isEmpty)
-        add(
-            StoringCalls.addTopicSubscriptions(plan.topicSubscriptions, limit: quotas[.topicsPerOwner]),
-            unless: plan.topics.isEmpty)
-        for call in StoringCalls.disinherit(plan.rowsChangingUser) { add(call, unless: plan.rowsChangingUser.isEmpty) }
-        add(StoringCalls.inherit(plan.inheritors), unless: plan.inheritors.isEmpty)
-        try transaction.commit(calls + more)
+        return RegistrationPlan(numbered, stored: answers[8].map { StoredDevice($0) })
     }
 
     /// Each text once; two that only look alike are two.
     static func distinct(_ names: [String]) -> [String] {
-        var seen: Set<[UInt8]> = []
-        return names.filter { seen.insert(Array($0.utf8)).inserted }
+        var seen: Set<ByteText> = []
+        return names.filter { seen.insert(ByteText($0)).inserted }
     }
 
-    private static func numbers(_ names: [String], _ rows: Rows) -> [[UInt8]: Int64] {
-        var numbers: [[UInt8]: Int64] = [:]
+    private static func numbers(_ names: [String], _ rows: Rows) -> [ByteText: Int64] {
+        var numbers: [ByteText: Int64] = [:]
         for row in rows {
             let index = Int(row.integer(0)) - 1
-            if names.indices.contains(index) { numbers[Array(names[index].utf8)] = row.integer(1) }
+            if names.indices.contains(index) { numbers[ByteText(names[index])] = row.integer(1) }
         }
         return numbers
     }

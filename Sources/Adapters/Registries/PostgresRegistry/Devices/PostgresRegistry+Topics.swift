@@ -10,7 +10,8 @@ extension PostgresRegistry {
             guard found.count > 0 else { throw RegistryError.noDevice(deviceID) }
             try transaction.commit([
                 StoringCalls.addTopic(topic, ofAppOf: deviceID),
-                StoringCalls.addTopicSubscriptions([(deviceID, topic)], limit: quotas[.topicsPerOwner]),
+                StoringCalls.addTopicSubscriptions(
+                    [DeviceSubscription(deviceID, to: topic)], limit: quotas[.topicsPerOwner]),
             ])
         }
     }

@@ -4,18 +4,6 @@ import RegistryCore
 ///
 /// A row of `topic_subscription` says by whose wish a device has a topic: bit 1 is the device's own, bit 2 its user's.
 extension StoringCalls {
-    /// Adds the topics that an app does not have.
-    static func addTopics(_ list: [(name: String, app: String)]) -> Call {
-        Call(
-            """
-            INSERT INTO apus.topic (name, app)
-            SELECT DISTINCT r.name, a.id FROM unnest($1::text[], $2::text[]) r(name, app)
-            JOIN apus.app a ON a.name = r.app
-            WHERE NOT EXISTS (SELECT 1 FROM apus.topic t WHERE t.name = r.name AND t.app = a.id) ORDER BY 1, 2
-            ON CONFLICT DO NOTHING
-            """, [.texts(list.map(\.name)), .texts(list.map(\.app))])
-    }
-
     /// Adds a topic to the app of a device, unless it has it.
     static func addTopic(_ name: String, ofAppOf deviceID: String) -> Call {
         Call(
@@ -25,26 +13,6 @@ extension StoringCalls {
                 AND NOT EXISTS (SELECT 1 FROM apus.topic t WHERE t.name = $1::text AND t.app = d.app)
             ON CONFLICT DO NOTHING
             """, [.text(name), .text(deviceID)])
-    }
-
-    /// Subscribes devices to topics of their apps, which have been added.
-    ///
-    /// - Parameters:
-    ///   - list: the devices and the names of the topics.
-    ///   - limit: how many a device may subscribe to; nil for any number.
-    /// - Returns: the statement.
-    static func addTopicSubscriptions(_ list: [(deviceID: String, name: String)], limit: Int? = nil) -> Call {
-        let insertion = Call(
-            """
-            INSERT INTO apus.topic_subscription AS u (topic, device, source)
-            SELECT DISTINCT t.id, d.id, 1 FROM unnest($1::text[], $2::text[]) r(device, name)
-            JOIN apus.device d ON d.device_id = r.device JOIN apus.topic t ON t.name = r.name AND t.app = d.app
-            ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 1 WHERE u.source & 1 = 0
-            """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
-        return QuotaCalls.adding(
-            insertion, returning: "u.device", of: "device",
-            before: "SELECT count(*) FROM apus.topic_subscription x WHERE x.device = a.device AND x.source & 1 <> 0",
-            .topicsPerOwner, limit: limit)
     }
 
     /// Ends a device's own wish for a topic, as two statements: the first changes a row if there was such a wish.
@@ -68,32 +36,6 @@ extension StoringCalls {
     }
 
     // MARK: Users
-
-    /// Gives devices the topics that their users have in their apps.
-    static func inherit(_ deviceIDs: [String]) -> Call {
-        Call(
-            """
-            INSERT INTO apus.topic_subscription AS u (topic, device, source)
-            SELECT t.id, d.id, 2 FROM unnest($1::text[]) r(device)
-            JOIN apus.device d ON d.device_id = r.device JOIN apus.topic_user x ON x.user_id = d.user_id
-            JOIN apus.topic t ON t.id = x.topic AND t.app = d.app
-            ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2
-            """, [.texts(deviceIDs)])
-    }
-
-    /// Takes from devices the topics of the users that they had.
-    static func disinherit(_ rows: [Int64]) -> [Call] {
-        [
-            Call(
-                """
-                UPDATE apus.topic_subscription SET source = source & ~2 WHERE device = ANY ($1::bigint[])
-                    AND source & 2 <> 0
-                """, [.integers(rows)]),
-            Call(
-                "DELETE FROM apus.topic_subscription WHERE device = ANY ($1::bigint[]) AND source = 0",
-                [.integers(rows)]),
-        ]
-    }
 
     /// Subscribes users to topics that have been added, and gives these to the users' devices.
     ///

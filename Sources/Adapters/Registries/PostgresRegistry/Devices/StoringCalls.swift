@@ -105,53 +105,7 @@ enum StoringCalls {
             ])
     }
 
-    // MARK: Devices
-
-    static func removeDevices(_ rows: [Int64]) -> Call {
-        Call("DELETE FROM apus.device WHERE id = ANY ($1::bigint[])", [.integers(rows)])
-    }
-
-    static func renewDevices(_ devices: [(row: Int64, NumberedRegistration)]) -> Call {
-        Call(
-            """
-            UPDATE apus.device d SET app = r.app, identity_pool = r.identity_pool, identity = r.identity,
-                \(Device.storedColumns.assignments(of: "r"))
-            FROM unnest($1::bigint[], \(deviceArrays(from: 2))) r(id, \(deviceColumns)) WHERE d.id = r.id
-            """, [.integers(devices.map(\.row))] + deviceParameters(devices.map(\.1)))
-    }
-
-    static func addDevices(_ devices: [NumberedRegistration]) -> Call {
-        Call(
-            """
-            INSERT INTO apus.device (\(deviceColumns))
-            SELECT \(deviceColumns) FROM unnest(\(deviceArrays(from: 1))) WITH ORDINALITY r(\(deviceColumns), k)
-            ORDER BY k
-            """, deviceParameters(devices))
-    }
-
-    private static let deviceColumns = "app, identity_pool, identity, \(Device.storedColumns.names())"
-
-    private static func deviceArrays(from first: Int) -> String {
-        "$\(first)::bigint[], $\(first + 1)::bigint[], $\(first + 2)::bigint[], "
-            + Device.storedColumns.arrays(from: first + 3)
-    }
-
-    private static func deviceParameters(_ devices: [NumberedRegistration]) -> [Parameter] {
-        [
-            .integers(devices.map(\.app)), .optionalIntegers(devices.map(\.pool)),
-            .optionalIntegers(devices.map(\.identity)),
-        ] + Device.storedColumns.parameters(devices.map(\.registration.device))
-    }
-
     // MARK: Subscriptions
-
-    static func endDatasetSubscriptions(of rows: [Int64]) -> Call {
-        Call("DELETE FROM apus.dataset_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
-    }
-
-    static func endTopicSubscriptions(of rows: [Int64]) -> Call {
-        Call("DELETE FROM apus.topic_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
-    }
 
     /// Makes datasets known, and subscribes the devices that wait for datasets to come.
     ///
@@ -199,17 +153,9 @@ enum StoringCalls {
     ///   - list: the devices and the names of the datasets.
     ///   - limit: how many a device may subscribe to; nil for any number.
     /// - Returns: the statement.
-    static func addDatasetSubscriptions(_ list: [(deviceID: String, name: String)], limit: Int? = nil) -> Call {
-        let insertion = Call(
-            """
-            INSERT INTO apus.dataset_subscription (identity, dataset_name, device)
-            SELECT DISTINCT d.identity, s.id, d.id FROM unnest($1::text[], $2::text[]) r(device, name)
-            JOIN apus.device d ON d.device_id = r.device AND d.identity IS NOT NULL
-            JOIN apus.dataset_name s ON s.name = r.name
-            ON CONFLICT DO NOTHING
-            """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
-        return QuotaCalls.adding(
-            insertion, returning: "device, dataset_name", of: "device",
+    static func addDatasetSubscriptions(_ list: [DeviceSubscription], limit: Int? = nil) -> Call {
+        QuotaCalls.adding(
+            Call(.addDatasetSubscriptions(list)), returning: "device, dataset_name", of: "device",
             counted: "dataset_name <> \(Schema.futureDatasets)",
             before: """
                 SELECT count(*) FROM apus.dataset_subscription u
@@ -217,8 +163,16 @@ enum StoringCalls {
                 """, .datasetsPerOwner, limit: limit)
     }
 
-    /// Ends the subscriptions of devices to records.
-    static func endSubscriptions(of rows: [Int64]) -> Call {
-        Call("DELETE FROM apus.subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+    /// Subscribes devices to topics of their apps, which have been added.
+    ///
+    /// - Parameters:
+    ///   - list: the devices and the names of the topics.
+    ///   - limit: how many a device may subscribe to; nil for any number.
+    /// - Returns: the statement.
+    static func addTopicSubscriptions(_ list: [DeviceSubscription], limit: Int?) -> Call {
+        QuotaCalls.adding(
+            Call(.addTopicSubscriptions(list)), returning: "u.device", of: "device",
+            before: "SELECT count(*) FROM apus.topic_subscription x WHERE x.device = a.device AND x.source & 1 <> 0",
+            .topicsPerOwner, limit: limit)
     }
 }

@@ -1,4 +1,5 @@
 import RegistryCore
+import RegistrySQL
 
 /// Statements that fail if an owner or app has more than a quota allows, so a check costs no round trip of its own.
 ///
@@ -32,18 +33,21 @@ enum QuotaCalls {
     /// The expression that ends the transaction.
     static func refusal(_ quota: RegistryQuota, _ limit: Int) -> String { "apus.refuse('\(quota.rawValue) \(limit)')" }
 
-    /// Refuses devices that have just come to a user, or to an identity, that then has too many in their app.
-    static func checkDevices(newToUsers users: [String], newToIdentities identities: [String], limit: Int) -> Call {
-        func refused(_ parameter: String, _ owner: String) -> String {
-            """
-            SELECT \(refusal(.devicesPerOwner, limit)) FROM unnest(\(parameter)::text[]) r(name)
-            JOIN apus.device d ON d.device_id = r.name
-            WHERE (SELECT count(*) FROM (SELECT 1 FROM apus.device x WHERE x.\(owner) = d.\(owner) AND x.app = d.app
-                LIMIT \(limit + 1)) y) > \(limit)
-            """
-        }
-        return Call(
-            "\(refused("$1", "user_id")) UNION ALL \(refused("$2", "identity"))", [.texts(users), .texts(identities)])
+    /// Refuses devices that have just come to an owner that then has too many in their app.
+    ///
+    /// - Parameters:
+    ///   - column: the column with the owner.
+    ///   - deviceIDs: the devices.
+    ///   - limit: the limit.
+    /// - Returns: the statements.
+    static func checkDevices(_ column: String, of deviceIDs: [String], limit: Int) -> [Call] {
+        guard !deviceIDs.isEmpty else { return [] }
+        let counts = Call(.ownerDeviceCounts(column, of: deviceIDs, limit: limit))
+        return [
+            Call(
+                "SELECT \(refusal(.devicesPerOwner, limit)) FROM (\(counts.sql)) a WHERE a.number > \(limit)",
+                counts.parameters)
+        ]
     }
 
     // MARK: Subscriptions to records

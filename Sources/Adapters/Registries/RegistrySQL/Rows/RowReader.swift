@@ -49,6 +49,16 @@ public enum StoredColumn<Value>: Sendable {
         case .integer(let name, _), .text(let name, _), .bytes(let name, _), .truth(let name, _): name
         }
     }
+
+    /// The same column, got from a value that this one is a part of.
+    func within<Whole>(_ part: @escaping @Sendable (Whole) -> Value) -> StoredColumn<Whole> {
+        switch self {
+        case .integer(let name, let get): .integer(name) { get(part($0)) }
+        case .text(let name, let get): .text(name) { get(part($0)) }
+        case .bytes(let name, let get): .bytes(name) { get(part($0)) }
+        case .truth(let name, let get): .truth(name) { get(part($0)) }
+        }
+    }
 }
 
 extension Array {

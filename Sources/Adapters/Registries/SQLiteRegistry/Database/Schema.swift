@@ -12,9 +12,6 @@ enum Schema {
     /// A subscription to it stands for the datasets that an identity gets later. No dataset can have this name.
     static let futureDatasets: Int64 = 0
 
-    /// The number of the newest fan-out, for statements that write who joins an audience; 0 if there was none.
-    static let newestFanOut = "(SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'fan_out')"
-
     /// The bytes of a row of `subscription` that count against quotas, as in `RecordSubscription.storedBytes`.
     static func subscriptionBytes(_ row: String) -> String {
         "length(\(row).predicate) + length(CAST(\(row).notification AS BLOB)) "

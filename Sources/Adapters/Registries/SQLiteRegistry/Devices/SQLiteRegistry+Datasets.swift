@@ -1,6 +1,7 @@
 import Essentials
 public import Notifications
 public import RegistryCore
+import RegistrySQL
 
 extension SQLiteRegistry {
     /// Remembers datasets, and subscribes the devices that wait for datasets to come.
@@ -10,9 +11,9 @@ extension SQLiteRegistry {
         guard !missing.isEmpty else { return }
         try writing(durable: false) { () throws(RegistryError) in
             for key in missing {
-                try addDataset(
+                _ = try addDataset(
                     pool: try pools.identifierAdding(key.identityPoolID),
-                    identity: try identities.identifierAdding(key.identityID), name: key.datasetName)
+                    try identities.identifierAdding(key.identityID), key.datasetName)
             }
         }
     }
@@ -21,7 +22,13 @@ extension SQLiteRegistry {
     public func subscribe(_ deviceID: String, toDataset datasetName: String) throws(RegistryError) {
         try RegistryRules.checkDatasetName(datasetName)
         try writing(durable: true) { () throws(RegistryError) in
-            try addSubscription(try deviceWithIdentity(deviceID), toDataset: datasetName)
+            let device = try deviceWithIdentity(deviceID)
+            if let pool = device.pool, let identity = device.identity,
+                try addDataset(pool: pool, identity, datasetName)
+            {
+                try checkDatasets(ofIdentity: identity)
+            }
+            try addDatasetSubscriptions([DeviceSubscription(deviceID, to: datasetName)])
         }
     }
 
@@ -42,18 +49,17 @@ extension SQLiteRegistry {
         try writing(durable: true) { () throws(RegistryError) in
             let device = try deviceWithIdentity(deviceID)
             let known = try knownDatasets(of: device)
-            for name in names ?? known.keys.map(\.text) {
-                guard let datasetName = known[ByteText(name)] else {
-                    throw RegistryError.noDataset(name, of: deviceID)
-                }
-                try addSubscription(device, toDatasetName: datasetName)
+            for name in names ?? [] where !known.contains(ByteText(name)) {
+                throw RegistryError.noDataset(name, of: deviceID)
             }
+            var subscribed = names ?? known.map(\.text)
             if includingFuture {
-                try addSubscription(device, toDatasetName: Schema.futureDatasets)
+                subscribed.append(NumberedRegistration.futureDatasets)
             } else {
                 _ = try removeSubscription(device, fromDatasetName: Schema.futureDatasets)
             }
-            return try subscriptions(of: device).datasetNames
+            try addDatasetSubscriptions(subscribed.map { DeviceSubscription(deviceID, to: $0) })
+            return try subscriptions(ofDevice: device.row).datasetNames
         }
     }
 
@@ -61,7 +67,7 @@ extension SQLiteRegistry {
     public func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions {
         try reading { () throws(RegistryError) in
             guard let device = try storedDevice(deviceID) else { throw RegistryError.noDevice(deviceID) }
-            return try subscriptions(of: device)
+            return try subscriptions(ofDevice: device.row)
         }
     }
 
@@ -86,33 +92,46 @@ extension SQLiteRegistry {
         return missing
     }
 
+    /// Ends a subscription by the number of the dataset's name.
+    private func removeSubscription(
+        _ device: StoredDevice, fromDatasetName datasetName: Int64
+    ) throws(RegistryError) -> Bool {
+        guard let identity = device.identity else { return false }
+        let statement = try statements.statement(
+            "DELETE FROM dataset_subscription WHERE identity = ? AND dataset_name = ? AND device = ?")
+        statement.bind(1, identity)
+        statement.bind(2, datasetName)
+        statement.bind(3, device.row)
+        return try statement.run() > 0
+    }
+
     private func deviceWithIdentity(_ deviceID: String) throws(RegistryError) -> StoredDevice {
         guard let device = try storedDevice(deviceID) else { throw RegistryError.noDevice(deviceID) }
         guard device.identity != nil else { throw RegistryError.withoutIdentity(deviceID) }
         return device
     }
 
-    private func knownDatasets(of device: StoredDevice) throws(RegistryError) -> [ByteText: Int64] {
+    private func knownDatasets(of device: StoredDevice) throws(RegistryError) -> Set<ByteText> {
         let statement = try statements.statement(
             """
-            SELECT s.name, s.id FROM dataset k CROSS JOIN dataset_name s ON s.id = k.dataset_name
+            SELECT s.name FROM dataset k CROSS JOIN dataset_name s ON s.id = k.dataset_name
             WHERE k.identity = ? AND k.identity_pool = ?
             """)
         statement.bind(1, device.identity)
         statement.bind(2, device.pool)
-        var known: [ByteText: Int64] = [:]
-        try statement.forEachRow { row throws(RegistryError) in known[ByteText(row.text(0))] = row.integer(1) }
+        var known: Set<ByteText> = []
+        try statement.forEachRow { row in known.insert(ByteText(row.text(0))) }
         return known
     }
 
     /// The datasets that a device subscribes to, in a transaction.
-    func subscriptions(of device: StoredDevice) throws(RegistryError) -> DatasetSubscriptions {
+    func subscriptions(ofDevice row: Int64) throws(RegistryError) -> DatasetSubscriptions {
         let statement = try statements.statement(
             """
             SELECT s.name, s.id FROM dataset_subscription u CROSS JOIN dataset_name s ON s.id = u.dataset_name
             WHERE u.device = ? ORDER BY s.name
             """)
-        statement.bind(1, device.row)
+        statement.bind(1, row)
         var subscriptions = DatasetSubscriptions(datasetNames: [], includesFuture: false)
         try statement.forEachRow { row throws(RegistryError) in
             if row.integer(1) == Schema.futureDatasets {

@@ -3,27 +3,10 @@ public import RegistryCore
 import RegistrySQL
 
 extension SQLiteRegistry {
-    /// Adds devices, or renews those with the same `deviceID`, all or none.
-    public func upsert(_ devices: [Device]) throws(RegistryError) {
-        for device in devices { try RegistryRules.check(device) }
-        try requireSchema(forAddressesOf: devices)
-        try writing(durable: true) { () throws(RegistryError) in
-            for device in devices { _ = try store(device) }
-        }
-    }
-
     /// Adds or renews devices and subscribes them, all or none.
     public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
         for registration in registrations { try RegistryRules.check(registration) }
-        try requireSchema(forAddressesOf: registrations.lazy.map(\.device))
-        try writing(durable: true) { () throws(RegistryError) in
-            for registration in registrations {
-                let stored = try store(registration.device)
-                for name in registration.datasetNames { try addSubscription(stored, toDataset: name) }
-                for topic in registration.topics { try addSubscription(stored, toTopic: topic) }
-                for token in registration.furtherTokens { try save(token) }
-            }
-        }
+        try register(registrations.map { NumberedRegistration($0) })
     }
 
     /// Removes a device and its subscriptions.
@@ -191,10 +174,7 @@ extension SQLiteRegistry {
             row, from: first + 4, app: try apps.name(of: app), identityPoolID: poolName,
             identityID: pool == nil ? nil : row.optionalText(first + DeviceRow.columnCount),
             rest: { () throws(RegistryError) in try addressRest(of: row.integer(first)) })
-        let stored = StoredDevice(
-            row: row.integer(first), app: app, pool: pool, identity: row.optionalInteger(first + 3),
-            userID: device.userID, hasAddressRest: Recipient.hasAddressRest(row, from: first + 4))
-        return DeviceRow(device: device, stored: stored)
+        return DeviceRow(device: device, row: row.integer(first), app: app, identity: row.optionalInteger(first + 3))
     }
 
     /// Reads the columns of `RecipientRow.columns`, which begin at 1.

@@ -4,61 +4,6 @@ import RegistrySQL
 
 /// Tokens that devices have beside their alert tokens.
 extension SQLiteRegistry {
-    /// Gives devices tokens, all or none.
-    public func saveTokens(_ tokens: [FurtherToken]) throws(RegistryError) {
-        guard !tokens.isEmpty else { return }
-        try writing(durable: true) { () throws(RegistryError) in
-            for token in tokens { try save(token) }
-        }
-    }
-
-    /// Gives a device a token, in a write transaction.
-    func save(_ token: FurtherToken) throws(RegistryError) {
-        let (row, app) = try owner(of: token)
-        let taking = try statements.statement("DELETE FROM device_token WHERE token = ? AND app = ? AND kind = ?")
-        taking.bind(1, token.token.bytes)
-        taking.bind(2, app)
-        taking.bind(3, token.kind.rawValue)
-        try taking.run()
-        let giving = try statements.statement(
-            """
-            INSERT INTO device_token (device, kind, token, app, registered_at) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (device, kind) DO UPDATE SET token = excluded.token, registered_at = excluded.registered_at
-            """)
-        giving.bind(1, row)
-        giving.bind(2, token.kind.rawValue)
-        giving.bind(3, token.token.bytes)
-        giving.bind(4, app)
-        giving.bind(5, token.registeredAtMilliseconds)
-        try giving.run()
-    }
-
-    /// The row and app of the device that is to get a token, if it may have it.
-    private func owner(of token: FurtherToken) throws(RegistryError) -> (row: Int64, app: Int64) {
-        let statement = try statements.statement(
-            "SELECT d.id, d.app, \(Recipient.readColumns) FROM device d WHERE d.device_id = ?")
-        statement.bind(1, token.deviceID)
-        defer { statement.reset() }
-        guard try statement.step() else { throw RegistryError.noDevice(token.deviceID) }
-        let (row, app) = (statement.integer(0), statement.integer(1))
-        let device = try Recipient(statement, from: 2, app: try apps.name(of: app)) { () throws(RegistryError) in
-            try addressRest(of: row)
-        }
-        try RegistryRules.check(token, platform: device.platform, alertToken: device.token)
-        return (row, app)
-    }
-
-    /// Takes a token from a device.
-    public func removeToken(_ kind: TokenKind, of deviceID: String) throws(RegistryError) -> Bool {
-        try writing(durable: true) { () throws(RegistryError) in
-            let statement = try statements.statement(
-                "DELETE FROM device_token WHERE device = (SELECT id FROM device WHERE device_id = ?) AND kind = ?")
-            statement.bind(1, deviceID)
-            statement.bind(2, kind.rawValue)
-            return try statement.run() > 0
-        }
-    }
-
     /// The tokens of each of these devices.
     public func tokens(of deviceIDs: [String]) throws(RegistryError) -> [[FurtherToken]] {
         try reading { () throws(RegistryError) in
@@ -102,15 +47,6 @@ extension SQLiteRegistry {
             }
             return found
         }
-    }
-
-    /// Whether any device of an app has a token of a kind.
-    public func hasTokens(_ kind: TokenKind, app: String) throws(RegistryError) -> Bool {
-        let statement = try statements.statement(
-            "SELECT EXISTS (SELECT 1 FROM device_token WHERE app = (SELECT id FROM app WHERE name = ?) AND kind = ?)")
-        statement.bind(1, app)
-        statement.bind(2, kind.rawValue)
-        return try statement.firstInteger() == 1
     }
 
     /// Removes the dead tokens that are no alert tokens, in a write transaction.

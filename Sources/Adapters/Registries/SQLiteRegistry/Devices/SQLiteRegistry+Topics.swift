@@ -7,7 +7,8 @@ extension SQLiteRegistry {
         try RegistryRules.checkTopic(topic)
         try writing(durable: true) { () throws(RegistryError) in
             guard let device = try storedDevice(deviceID) else { throw RegistryError.noDevice(deviceID) }
-            try addSubscription(device, toTopic: topic)
+            try addTopicSubscriptions(
+                [DeviceSubscription(deviceID, to: topic)], to: [AppTopic(topic, app: try apps.name(of: device.app))])
         }
     }
 
@@ -36,14 +37,6 @@ extension SQLiteRegistry {
 }
 
 extension SQLiteRegistry {
-    /// The bits of the column `source` of `topic_subscription`: by whose wish a device has a topic.
-    enum TopicSource {
-        /// The device's own.
-        static let device: Int64 = 1
-        /// Its user's.
-        static let user: Int64 = 2
-    }
-
     /// The topics of a device, sorted.
     public func topics(of deviceID: String) throws(RegistryError) -> [String] {
         let statement = try statements.statement(
@@ -71,14 +64,15 @@ extension SQLiteRegistry {
     /// Subscribes a user to a topic; called in a write transaction.
     func addTopicUser(_ wish: TopicUser) throws(RegistryError) {
         let app = try apps.identifierAdding(wish.app)
-        let number = try topicAdding(wish.topic, app: app)
+        try run(.addTopics([AppTopic(wish.topic, app: wish.app)]))
+        guard let number = try topic(wish.topic, app: app) else { return }
         if try run("INSERT OR IGNORE INTO topic_user (user_id, topic) VALUES (?1, ?2)", wish.userID, number) > 0 {
             try checkTopics(ofUser: wish.userID, app: app)
         }
         try run(
             """
             INSERT INTO topic_subscription (topic, device, source, joined)
-            SELECT t.id, d.id, \(TopicSource.user), \(Schema.newestFanOut)
+            SELECT t.id, d.id, \(TopicSource.user), \(SQLStatement.newestFanOut)
             FROM topic t JOIN device d ON d.user_id = ?1 AND d.app = t.app
             WHERE t.id = ?2
             ON CONFLICT DO UPDATE SET source = source | excluded.source
@@ -105,24 +99,6 @@ extension SQLiteRegistry {
                 """, userID, number)
             return removed > 0
         }
-    }
-
-    /// Gives a device the topics of its user in its app.
-    func inheritTopics(device row: Int64) throws(RegistryError) {
-        try run(
-            """
-            INSERT INTO topic_subscription (topic, device, source, joined)
-            SELECT t.id, d.id, \(TopicSource.user), \(Schema.newestFanOut)
-            FROM device d JOIN topic_user u ON u.user_id = d.user_id
-            JOIN topic t ON t.id = u.topic AND t.app = d.app WHERE d.id = ?
-            ON CONFLICT DO UPDATE SET source = source | excluded.source
-            """, row)
-    }
-
-    /// Takes from a device the topics of the user that it had.
-    func disinheritTopics(device row: Int64) throws(RegistryError) {
-        try run("UPDATE topic_subscription SET source = source & ~\(TopicSource.user) WHERE device = ?", row)
-        try run("DELETE FROM topic_subscription WHERE device = ? AND source = 0", row)
     }
 
     /// The topics of an app, by name.

@@ -1,6 +1,7 @@
 import Essentials
 import Predicates
 public import RegistryCore
+import RegistrySQL
 
 /// Checks writes against the quotas; each check runs in the write transaction, which an error ends.
 extension SQLiteRegistry: QuotaRegistry {
@@ -85,30 +86,16 @@ extension SQLiteRegistry: QuotaRegistry {
 
     // MARK: Devices and their subscriptions
 
-    /// Checks how many devices the identity and the user of a device have that has just come to them.
-    func checkDevices(of stored: StoredDevice, before old: StoredDevice?) throws(RegistryError) {
+    /// Checks how many devices owners have in the apps of some that have just come to them.
+    ///
+    /// - Parameters:
+    ///   - column: the column with the owner.
+    ///   - deviceIDs: the devices.
+    func checkDevices(_ column: String, of deviceIDs: [String]) throws(RegistryError) {
         guard let limit = quotas[.devicesPerOwner] else { return }
-        let isNewToApp = old?.app != stored.app
-        if let identity = stored.identity, isNewToApp || old?.identity != identity {
-            let statement = try statements.statement(
-                "SELECT count(*) FROM (SELECT 1 FROM device WHERE identity = ?1 AND app = ?2 LIMIT ?3)")
-            statement.bind(1, identity)
-            try check(.devicesPerOwner, statement, app: stored.app, limit: limit)
+        try run(.ownerDeviceCounts(column, of: deviceIDs, limit: limit)) { (row) throws(RegistryError) in
+            try quotas.check(.devicesPerOwner, row.integer(0))
         }
-        if let user = stored.userID, isNewToApp || !user.hasBytes(of: old?.userID) {
-            let statement = try statements.statement(
-                "SELECT count(*) FROM (SELECT 1 FROM device WHERE user_id = ?1 AND app = ?2 LIMIT ?3)")
-            statement.bind(1, user)
-            try check(.devicesPerOwner, statement, app: stored.app, limit: limit)
-        }
-    }
-
-    private func check(
-        _ quota: RegistryQuota, _ statement: Statement, app: Int64, limit: Int
-    ) throws(RegistryError) {
-        statement.bind(2, app)
-        statement.bind(3, Int64(limit) + 1)
-        try quotas.check(quota, try statement.firstInteger() ?? 0)
     }
 
     /// Checks how many datasets a device subscribes to that has just got one more.

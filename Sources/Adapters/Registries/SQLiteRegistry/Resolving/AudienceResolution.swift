@@ -360,11 +360,11 @@ extension AudienceResolution {
             guard let found = answer.found, case .dataset(let key) = requests[answer.probe.request].audience,
                 found.device.identityID.hasBytes(of: key.identityID),
                 found.device.identityPoolID.hasBytes(of: key.identityPoolID),
-                let identity = found.stored.identity, let numbers = try numbers(key)
+                let identity = found.identity, let numbers = try numbers(key)
             else { continue }
             buffer.append(
                 request: index, name: EmptyCollection(),
-                numbers: (found.stored.row, identity, numbers.pool, numbers.name))
+                numbers: (found.row, identity, numbers.pool, numbers.name))
         }
         return try members(registry.queries.isDatasetSubscriber, count: answers.count)
     }
@@ -375,7 +375,7 @@ extension AudienceResolution {
             guard let found = answer.found, case .topic(let topic, let app) = requests[answer.probe.request].audience,
                 found.device.app.hasBytes(of: app)
             else { continue }
-            buffer.append(request: index, name: topic.utf8, numbers: (found.stored.row, found.stored.app, 0, 0))
+            buffer.append(request: index, name: topic.utf8, numbers: (found.row, found.app, 0, 0))
         }
         return try members(registry.queries.isTopicSubscriber, count: answers.count)
     }

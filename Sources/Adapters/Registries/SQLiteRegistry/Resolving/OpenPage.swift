@@ -130,8 +130,12 @@ struct DeviceRow {
 
     /// The device.
     var device: Device
-    /// Its numbers.
-    var stored: StoredDevice
+    /// Its row.
+    var row: Int64
+    /// The number of its app.
+    var app: Int64
+    /// The number of its identity.
+    var identity: Int64?
 }
 
 /// One row of a question to the database: a part of one request.
