@@ -18,10 +18,14 @@ public enum RegistryRequest: Sendable {
     case prune([DeadToken])
 
     /// Whether only the client with the index of subscriptions can answer it.
+    ///
+    /// The index may be the largest thing in a worker's memory, so one client has it, on its own thread. Retries and
+    /// chunks name their devices or subscriptions, so that any client can look them up.
     public var needsSubscriptions: Bool {
         switch self {
-        case .readSubscriptions, .findChunk: true
-        case .resolve(let questions, _): questions.contains { $0.event.isAboutRecord }
+        case .readSubscriptions: true
+        case .findChunk(let search): if case .record = search.audience { true } else { false }
+        case .resolve(let questions, _): questions.contains { $0.event.matchedChange != nil }
         case .readPauses, .fanOut, .prune: false
         }
     }

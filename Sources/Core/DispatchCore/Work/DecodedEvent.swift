@@ -36,6 +36,15 @@ public final class DecodedEvent: Sendable {
     /// Whether it is about a record, so that its audience consists of subscribers.
     public var isAboutRecord: Bool { if case .record = event.kind { true } else { false } }
 
+    /// The change of a record that is compared with all subscriptions; nil for any other event, and for a retry or a
+    /// chunk, which names its devices or subscriptions.
+    public var matchedChange: RecordChange? {
+        guard retryState.deviceIDs == nil, retryState.chunk == nil, case .record(let change) = event.kind else {
+            return nil
+        }
+        return change
+    }
+
     /// The digest of its source and identifier, which tells it from all other events.
     public var digest: EventDigest { EventDigest(source: event.source, identifier: event.identifier) }
 

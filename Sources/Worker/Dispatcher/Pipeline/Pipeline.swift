@@ -156,8 +156,7 @@ final class Pipeline {
         }
     }
 
-    /// The client with the fewest unanswered look-ups; the first one for records, because it has the index of their
-    /// subscriptions.
+    /// The client with the fewest unanswered look-ups; the first one for what needs the index of subscriptions.
     private func lookUpClient(for entry: PipelineActions.Request) -> RegistryClient {
         var index = 0
         if !entry.request.needsSubscriptions {

@@ -16,8 +16,7 @@ extension RegistryResponder {
     ///   the same events again.
     func resolveSubscribers(_ questions: [AudienceQuestion], _ limit: Int) throws(RegistryError) -> [AudienceResult] {
         guard !questions.isEmpty else { return [] }
-        try follower.catchUp()
-        let matching = try matchingSubscriptions(questions.map { matchedChange(of: $0.event) }) { index in
+        let matching = try matchingSubscriptions(questions.map(\.event.matchedChange)) { index in
             let event = questions[index].event
             let mayHaveClaims =
                 questions[index].isRepeated || event.delivery.isRedelivered || event.retryState.isRequeuedCopy
@@ -79,14 +78,6 @@ extension RegistryResponder {
             subscriptions: subscriptions, excludedDeviceID: question.excludedDeviceID, cursor: question.cursor)
     }
 
-    /// The change to match; nil if the event has brought its subscriptions or devices along.
-    private func matchedChange(of event: DecodedEvent) -> RecordChange? {
-        guard event.retryState.deviceIDs == nil, event.retryState.chunk == nil,
-            case .record(let change) = event.event.kind
-        else { return nil }
-        return change
-    }
-
     /// The rows of the subscriptions that match each of some changes, in ascending order; none for nil.
     ///
     /// - Parameters:
@@ -98,7 +89,10 @@ extension RegistryResponder {
     func matchingSubscriptions(
         _ changes: [RecordChange?], claimedBy claimant: (Int) -> EventDigest?
     ) throws(RegistryError) -> [[Int64]] {
-        var found = follower.subscriptions(matching: changes.compactMap { $0 }).makeIterator()
+        let matched = changes.compactMap { $0 }
+        guard !matched.isEmpty else { return changes.map { _ in [] } }
+        try follower.catchUp()
+        var found = follower.subscriptions(matching: matched).makeIterator()
         var matching: [[Int64]] = []
         for (index, change) in changes.enumerated() {
             guard change != nil, let (rows, wasSlow) = found.next() else {

@@ -225,7 +225,6 @@ public final class RegistryResponder {
         case .devices(let audience):
             return FanOutChunkExtent(try registry.measure(audience, after: search.after, limit: search.limit))
         case .record(let change, let mayHaveClaims):
-            try follower.catchUp()
             rows = try matchingSubscriptions([change], claimedBy: { _ in mayHaveClaims ? search.event : nil })[0]
         case .subscriptions(let known): rows = known
         }
