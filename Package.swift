@@ -486,7 +486,7 @@ let package = Package(
             [
                 "RegistryAPI", "HTTPServer", "SQLiteRegistry", "PostgresRegistry", "Crypto", "JSON",
                 "Metrics", "EventLoop", "PushTestKit", "Essentials", "Notifications", "Predicates", "TestTraits",
-                "StructuredLogging", "ChangeEvents", "RegistryCore",
+                "StructuredLogging", "ChangeEvents", "RegistryCore", "RegistrySQL",
             ], exclude: ["Scripts"]),
         testTarget(
             "PostgresRegistryTests", in: "Adapters/Registries",

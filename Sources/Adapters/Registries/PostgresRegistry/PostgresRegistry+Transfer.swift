@@ -70,7 +70,7 @@ extension PostgresRegistry: RegistryTransfer {
         try writing(durable: true) { (transaction) throws(RegistryError) in
             _ = try transaction.commit(
                 [
-                    StoringCalls.lockUsers(list.map(\.userID), isShared: false),
+                    Call(.lockUsers(list.map(\.userID), isShared: false)),
                     StoringCalls.addNames(Self.distinct(list.map(\.app)), to: .app),
                     Call(.addTopics(list.map { AppTopic($0.topic, app: $0.app) })),
                 ] + StoringCalls.addTopicUsers(list, limit: quotas[.topicsPerOwner]))

@@ -4,6 +4,7 @@ import PushTestKit
 import RegistryAPI
 import RegistryCore
 import TestTraits
+import RegistrySQL
 import Testing
 
 @testable import SQLiteRegistry

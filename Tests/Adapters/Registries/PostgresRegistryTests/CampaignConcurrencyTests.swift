@@ -1,9 +1,10 @@
 import Notifications
-import PostgresRegistry
 import PushTestKit
 import RegistryCore
 import RegistrySQL
 import Testing
+
+@testable import PostgresRegistry
 
 /// Counts of campaigns while several processes count at the same moment.
 struct CampaignConcurrencyTests {
@@ -72,6 +73,41 @@ struct CampaignConcurrencyTests {
             SELECT (SELECT sum(opened) FROM apus.campaign_count) - (SELECT count(*) FROM apus.campaign_open)
             """
         #expect(try await server.run(difference, database: database) == "0")
+    }
+
+    @Test("A report that waits for the registration of its device is compared with the tokens that this gives it")
+    func openOfNewToken() async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        let database = try await server.makeDatabase()
+        let url = server.url(database: database)
+        let registration = try PostgresRegistry.open(
+            url: url, mode: .create, callMilliseconds: 120_000, connectMilliseconds: 60_000)
+        try registration.upsert([try Fixture.device(1)])
+        let token = try #require(DeviceToken(bytes: [0x77]))
+        try registration.connection.execute(
+            """
+            BEGIN; SELECT 1 FROM apus.device FOR UPDATE;
+            INSERT INTO apus.device_token (device, kind, token, app, registered_at)
+            SELECT id, 'voip', '\\x77', app, 1 FROM apus.device
+            """, Deadline(milliseconds: 60_000))
+        let report = Task.detached {
+            try PostgresRegistry.open(
+                url: url, mode: .create, callMilliseconds: 120_000, connectMilliseconds: 60_000
+            ).countOpens(
+                [
+                    CampaignOpen(
+                        campaign: Self.campaign, event: Array(repeating: 1, count: 16), deviceID: "device-1",
+                        token: token)
+                ], nowMilliseconds: Self.now)
+        }
+        try await eventually("the reports that wait", equals: "1") {
+            try await server.run(
+                """
+                SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event_type = 'Lock'
+                """, database: "postgres")
+        }
+        try registration.connection.execute("COMMIT", Deadline(milliseconds: 60_000))
+        #expect(try await report.value == [.counted])
     }
 
     @Test("Campaigns that are forgotten while others count are counted under one number")

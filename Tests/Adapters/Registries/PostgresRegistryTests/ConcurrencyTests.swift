@@ -3,6 +3,7 @@ import Notifications
 import PostgresRegistry
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 /// Several connections to one registry, as several machines have them.

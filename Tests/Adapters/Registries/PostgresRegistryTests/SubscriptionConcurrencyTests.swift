@@ -2,6 +2,7 @@ import ChangeEvents
 import PostgresRegistry
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 /// Several connections that save, follow and claim subscriptions to records at the same time.

@@ -1,5 +1,6 @@
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 @testable import SQLiteRegistry

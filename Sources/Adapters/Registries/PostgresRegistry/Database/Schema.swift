@@ -20,9 +20,6 @@ enum Schema {
     /// The advisory lock of the transaction that writes `subscription_log`: the letters `APUS`, then `SLOG`.
     static let logLock: Int64 = 0x4150_5553_534C_4F47
 
-    /// The first half of the advisory locks on users, whose second half is a number of the user's name: `APUS`.
-    static let userLocks: Int64 = 0x4150_5553
-
     /// The bytes of a row of `subscription` that count against quotas, as in `RecordSubscription.storedBytes`.
     static func subscriptionBytes(_ row: String) -> String {
         "octet_length(\(row).predicate) + octet_length(\(row).notification) "

@@ -55,7 +55,7 @@ extension PostgresRegistry {
             StoringCalls.numbers(of: apps, in: .app), StoringCalls.numbers(of: pools, in: .pool),
             StoringCalls.numbersOfLockedIdentities(identities),
             StoringCalls.lockIdentities(Self.distinct(locked)), StoringCalls.lockDevices(devices),
-            StoringCalls.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices),
+            Call(.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices)),
         ])
         let appNumbers = Self.numbers(apps, answers[4])
         let poolNumbers = Self.numbers(pools, answers[5])
@@ -85,14 +85,6 @@ extension PostgresRegistry {
             if names.indices.contains(index) { numbers[ByteText(names[index])] = row.integer(1) }
         }
         return numbers
-    }
-
-    /// Removes a device and its subscriptions.
-    public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
-        try writing(durable: true) { (transaction) throws(RegistryError) in
-            let call = Call("DELETE FROM apus.device WHERE device_id = $1::text", [.text(deviceID)])
-            return try transaction.commit([call])[0].affectedCount > 0
-        }
     }
 
     /// Removes dead tokens: with an alert token its device, of any other kind only the token.

@@ -15,28 +15,6 @@ extension StoringCalls {
             """, [.text(name), .text(deviceID)])
     }
 
-    /// Ends a device's own wish for a topic, as two statements: the first changes a row if there was such a wish.
-    static func removeTopicSubscription(_ deviceID: String, _ topic: String) -> [Call] {
-        let parameters: [Parameter] = [.text(deviceID), .text(topic)]
-        let row = """
-            d.device_id = $1::text AND t.name = $2::text AND t.app = d.app AND u.topic = t.id AND u.device = d.id
-            """
-        return [
-            Call(
-                """
-                UPDATE apus.topic_subscription u SET source = u.source & ~1 FROM apus.device d, apus.topic t
-                WHERE \(row) AND u.source & 1 <> 0
-                """, parameters),
-            Call(
-                """
-                DELETE FROM apus.topic_subscription u USING apus.device d, apus.topic t
-                WHERE \(row) AND u.source = 0
-                """, parameters),
-        ]
-    }
-
-    // MARK: Users
-
     /// Subscribes users to topics that have been added, and gives these to the users' devices.
     ///
     /// - Parameters:
@@ -73,36 +51,6 @@ extension StoringCalls {
                 INSERT INTO apus.topic_subscription AS u (topic, device, source)
                 SELECT DISTINCT t.id, d.id, 2 FROM \(topics) JOIN own d ON d.user_id = r.user_id AND d.app = a.id
                 ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2 WHERE u.source & 2 = 0
-                """, parameters),
-        ]
-    }
-
-    /// Ends a user's subscription to a topic.
-    static func removeTopicUser(_ userID: String, app: String, topic: String) -> Call {
-        Call(
-            """
-            DELETE FROM apus.topic_user u USING apus.app a, apus.topic t
-            WHERE u.user_id = $1::text AND a.name = $2::text AND t.app = a.id AND t.name = $3::text AND u.topic = t.id
-            """, [.text(userID), .text(app), .text(topic)])
-    }
-
-    /// Takes a topic from the devices of a user, unless they wish it themselves.
-    static func removeTopicFromDevices(ofUser userID: String, app: String, topic: String) -> [Call] {
-        let parameters: [Parameter] = [.text(userID), .text(app), .text(topic)]
-        let row = """
-            d.user_id = $1::text AND a.name = $2::text AND t.app = a.id AND t.name = $3::text
-            AND d.app = a.id AND u.topic = t.id AND u.device = d.id
-            """
-        return [
-            Call(
-                """
-                UPDATE apus.topic_subscription u SET source = u.source & ~2
-                FROM apus.device d, apus.app a, apus.topic t WHERE \(row)
-                """, parameters),
-            Call(
-                """
-                DELETE FROM apus.topic_subscription u USING apus.device d, apus.app a, apus.topic t
-                WHERE \(row) AND u.source = 0
                 """, parameters),
         ]
     }

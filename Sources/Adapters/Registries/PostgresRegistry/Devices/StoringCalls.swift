@@ -46,21 +46,6 @@ enum StoringCalls {
 
     // MARK: Locks
 
-    /// Makes those wait who change the topics of these users, or also who gives them devices.
-    ///
-    /// - Parameters:
-    ///   - users: their names.
-    ///   - isShared: whether others may do the same at the same time.
-    /// - Returns: the statement.
-    static func lockUsers(_ users: [String], isShared: Bool) -> Call {
-        // A few locks for all users, because the server has room for some thousands in all.
-        Call(
-            """
-            SELECT pg_advisory_xact_lock\(isShared ? "_shared" : "")(\(Schema.userLocks), x.number) FROM (
-                SELECT DISTINCT hashtext(r.name) & 63 AS number FROM unnest($1::text[]) r(name) ORDER BY 1) x
-            """, [.texts(users)])
-    }
-
     /// Makes others wait who change the datasets of these identities.
     static func lockIdentities(_ names: [String]) -> Call {
         Call(

@@ -48,7 +48,7 @@ extension CampaignRegistry where Self: SQLStore {
     /// - Returns: a statement that keeps further opens of the devices away, and one that subtracts; none if the
     ///   registry counts no opens yet.
     /// - Throws: `RegistryError` if the store cannot be read.
-    public func opensToSubtract(ofDevicesWhere condition: SQLStatement) throws(RegistryError) -> [SQLStatement] {
+    func opensToSubtract(ofDevicesWhere condition: SQLStatement) throws(RegistryError) -> [SQLStatement] {
         guard try schemaState().version >= CampaignRules.schemaVersion else { return [] }
         return [
             "SELECT d.id FROM \(table: "device") d WHERE \(condition) \(postgres: "ORDER BY d.id FOR UPDATE")",
@@ -88,9 +88,13 @@ private struct Candidate {
 
 extension SQLTransaction {
     /// The reports whose device is there, in their order, and locked so that it stays until the transaction ends.
+    ///
+    /// The devices are read after their locks, in a statement of its own: one that waits for a lock sees the tokens
+    /// of the time before the wait.
     fileprivate func candidates(_ opens: [CampaignOpen]) throws(RegistryError) -> [Candidate] {
         var candidates: [Candidate] = []
-        try run([.devices(of: opens)]) { (_, row) throws(RegistryError) in
+        try run([.lockDevices(of: opens), .devices(of: opens)]) { (statement, row) throws(RegistryError) in
+            guard statement == 1 else { return }
             let index = Int(row.integer(0))
             let recipient = try Recipient(row, from: 3, app: opens[index].campaign.app) { () throws(RegistryError) in
                 row.optionalInteger(6).map { _ in AddressRest(row, from: 7) }
@@ -115,9 +119,11 @@ extension SQLTransaction {
         var numbers: [CampaignKey: Int64] = [:]
         try run([.numbers(of: wanted)]) { _, row in numbers[wanted[Int(row.integer(0))]] = row.integer(1) }
         if numbers.count < wanted.count {
-            var stored = StoredCampaigns(among: wanted)
-            try run(stored.statements) { index, row in stored.read(row, of: index) }
-            replaced = tally.keepToMaximum(known: stored.known, counts: stored.counts)
+            var known: Set<CampaignKey> = []
+            try run([.lockCampaigns, .known(wanted)]) { index, row in
+                if index == 1 { known.insert(wanted[Int(row.integer(0))]) }
+            }
+            replaced = try keepToMaximum(&tally, known: known)
             // Their hours are noted with what counts: a report may turn out to be a repetition.
             let found = tally.campaigns
             try run([.addMissing(tally.spans), .numbers(of: found)]) { _, row in
@@ -135,21 +141,29 @@ extension SQLTransaction {
 }
 
 extension SQLStatement {
+    private static let deviceColumns: [StoredColumn<CampaignOpen>] = [
+        .text("device") { $0.deviceID }, .text("app") { $0.campaign.app }, .bytes("token") { $0.token.bytes },
+    ]
+
+    /// Locks the devices of reports until the transaction ends; SQLite has one writer at a time.
+    fileprivate static func lockDevices(of opens: [CampaignOpen]) -> SQLStatement {
+        """
+        SELECT d.id FROM \(rows: deviceColumns, of: opens) CROSS JOIN \(table: "device") d
+        WHERE d.device_id = r.device \(postgres: "ORDER BY d.id FOR KEY SHARE OF d")
+        """
+    }
+
     /// The devices of reports: index, row, whether it is a further token, the columns for a push, row and rest of an
     /// address.
     fileprivate static func devices(of opens: [CampaignOpen]) -> SQLStatement {
-        let columns: [StoredColumn<CampaignOpen>] = [
-            .text("device") { $0.deviceID }, .text("app") { $0.campaign.app }, .bytes("token") { $0.token.bytes },
-        ]
-        return """
-            SELECT r.k, d.id,
-                EXISTS (SELECT 1 FROM \(table: "device_token") t WHERE t.device = d.id AND t.token = r.token),
-                \(sql: Recipient.readColumns), x.device, \(sql: AddressRest.readColumns)
-            FROM \(rows: columns, of: opens) CROSS JOIN \(table: "device") d CROSS JOIN \(table: "app") a
-            LEFT JOIN \(table: "device_address") x ON x.device = d.id
-            WHERE d.device_id = r.device AND a.id = d.app AND a.name = r.app
-            \(postgres: "ORDER BY d.id, r.k FOR KEY SHARE OF d")
-            """
+        """
+        SELECT r.k, d.id,
+            EXISTS (SELECT 1 FROM \(table: "device_token") t WHERE t.device = d.id AND t.token = r.token),
+            \(sql: Recipient.readColumns), x.device, \(sql: AddressRest.readColumns)
+        FROM \(rows: deviceColumns, of: opens) CROSS JOIN \(table: "device") d CROSS JOIN \(table: "app") a
+        LEFT JOIN \(table: "device_address") x ON x.device = d.id
+        WHERE d.device_id = r.device AND a.id = d.app AND a.name = r.app
+        """
     }
 
     /// Finds the stored campaigns among some, and locks them until the transaction ends: index, number.

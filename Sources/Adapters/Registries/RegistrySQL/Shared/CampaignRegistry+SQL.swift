@@ -11,15 +11,19 @@ extension CampaignRegistry where Self: SQLStore {
         guard !pushes.isEmpty else { return 0 }
         return try write(durable: true) { (transaction) throws(RegistryError) in
             var seen: [Int64: CampaignEndings] = [:]
-            var stored = StoredCampaigns(among: campaigns)
-            let statements = stored.statements
-            try transaction.run(statements + [.endings(of: Set(pushes.lazy.map(\.digest)))]) { index, row in
-                guard index == statements.count else { return stored.read(row, of: index) }
-                seen[row.integer(0)] = CampaignEndings(rawValue: UInt8(truncatingIfNeeded: row.integer(1)))
+            var known: Set<CampaignKey> = []
+            try transaction.run([
+                .lockCampaigns, .endings(of: Set(pushes.lazy.map(\.digest))), .known(campaigns),
+            ]) { index, row in
+                if index == 1 {
+                    seen[row.integer(0)] = CampaignEndings(rawValue: UInt8(truncatingIfNeeded: row.integer(1)))
+                } else if index == 2 {
+                    known.insert(campaigns[Int(row.integer(0))])
+                }
             }
             var tally = CampaignTally(pushes, seen: seen, nowMilliseconds: nowMilliseconds)
             guard tally.endingCount > 0 else { return 0 }
-            tally.keepToMaximum(known: stored.known, counts: stored.counts)
+            try transaction.keepToMaximum(&tally, known: known)
             try transaction.commit([.remember(tally.pushes)] + SQLStatement.add(tally))
             return tally.endingCount
         }
@@ -97,28 +101,24 @@ extension CampaignRegistry where Self: SQLStore {
     }
 }
 
-/// The campaigns that are stored, among some, and how many their apps have.
-struct StoredCampaigns {
-    private let campaigns: [CampaignKey]
-    /// Those that are stored.
-    private(set) var known: Set<CampaignKey> = []
-    /// How many campaigns each app has, those that stand for further ones aside.
-    private(set) var counts: [String: Int] = [:]
-
-    /// Begins with none.
-    init(among campaigns: [CampaignKey]) { self.campaigns = campaigns }
-
-    /// The statements whose rows `read(_:of:)` takes; they wait for others that add campaigns.
-    var statements: [SQLStatement] {
-        [.lockCampaigns, .known(campaigns), .campaignCounts(of: Set(campaigns.lazy.map(\.app)))]
-    }
-
-    /// Takes a row of the statement of an index.
-    mutating func read(_ row: any RowReader, of statement: Int) {
-        switch statement {
-        case 1: known.insert(campaigns[Int(row.integer(0))])
-        case 2: counts[row.text(0)] = Int(clamping: row.integer(1))
-        default: break
-        }
+extension SQLTransaction {
+    /// Gives new campaigns beyond the maximum of their app the name that stands for further ones.
+    ///
+    /// The campaigns of an app are counted only if one is new.
+    ///
+    /// - Parameters:
+    ///   - tally: the sum.
+    ///   - known: its campaigns that are stored, found while no other transaction adds campaigns.
+    /// - Returns: the campaign that counts in place of each one that has no room.
+    /// - Throws: `RegistryError` if the store cannot be read.
+    @discardableResult
+    func keepToMaximum(
+        _ tally: inout CampaignTally, known: Set<CampaignKey>
+    ) throws(RegistryError) -> [CampaignKey: CampaignKey] {
+        let apps = Set(tally.campaigns.lazy.filter { !known.contains($0) }.map(\.app))
+        guard !apps.isEmpty else { return [:] }
+        var counts: [String: Int] = [:]
+        try run([.campaignCounts(of: apps)]) { _, row in counts[row.text(0)] = Int(clamping: row.integer(1)) }
+        return tally.keepToMaximum(known: known, counts: counts)
     }
 }

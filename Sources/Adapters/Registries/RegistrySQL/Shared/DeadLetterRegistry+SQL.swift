@@ -5,16 +5,14 @@ extension DeadLetterRegistry where Self: SQLStore {
     /// Keeps letters in their order.
     public func addDeadLetters(_ letters: [DeadLetter]) throws(RegistryError) -> Int {
         guard !letters.isEmpty else { return 0 }
-        return try write(durable: true) { (transaction) throws(RegistryError) in
-            let counts = try transaction.commit(
-                letters.map { letter in
-                    """
-                    INSERT INTO \(table: "dead_letter") (\(sql: DeadLetter.storedColumns.names()))
-                    VALUES (\(DeadLetter.storedColumns, of: letter)) ON CONFLICT (id) DO NOTHING
-                    """
-                })
-            return counts.reduce(0, +)
-        }
+        let names = DeadLetter.storedColumns.names()
+        return try write(
+            durable: true,
+            """
+            INSERT INTO \(table: "dead_letter") (\(sql: names))
+            SELECT \(sql: names) FROM \(rows: DeadLetter.storedColumns, of: letters) WHERE true ORDER BY r.k
+            ON CONFLICT (id) DO NOTHING
+            """)
     }
 
     /// Letters in the order in which they were added.

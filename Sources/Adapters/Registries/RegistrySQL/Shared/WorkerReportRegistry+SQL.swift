@@ -22,10 +22,10 @@ extension WorkerReportRegistry where Self: SQLStore {
         try requireSchema(WorkerReportRules.schemaVersion, for: "Reports of processes")
         return try ask(
             """
-            SELECT \(sql: WorkerReport.readColumns) FROM \(table: "worker_report")
+            SELECT id, reported_at, content FROM \(table: "worker_report")
             ORDER BY id LIMIT \(Int64(WorkerReportRules.countMaximum))
             """
-        ) { WorkerReport($0) }
+        ) { WorkerReport(identifier: $0.text(0), reportedAtMilliseconds: $0.integer(1), content: $0.bytes(2)) }
     }
 
     /// Forgets the report of a process.

@@ -9,15 +9,6 @@ extension SQLiteRegistry {
         try register(registrations.map { NumberedRegistration($0) })
     }
 
-    /// Removes a device and its subscriptions.
-    public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
-        try writing(durable: true) { () throws(RegistryError) in
-            let statement = try statements.statement("DELETE FROM device WHERE device_id = ?")
-            statement.bind(1, deviceID)
-            return try statement.run() > 0
-        }
-    }
-
     /// Removes dead tokens: with an alert token its device, of any other kind only the token.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
         guard !deadTokens.isEmpty else { return 0 }

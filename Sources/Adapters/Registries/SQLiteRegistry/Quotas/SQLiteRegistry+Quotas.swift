@@ -91,6 +91,7 @@ extension SQLiteRegistry: QuotaRegistry {
     /// - Parameters:
     ///   - column: the column with the owner.
     ///   - deviceIDs: the devices.
+    /// - Throws: `RegistryError` with `.quotaExceeded`.
     func checkDevices(_ column: String, of deviceIDs: [String]) throws(RegistryError) {
         guard let limit = quotas[.devicesPerOwner] else { return }
         try run(.ownerDeviceCounts(column, of: deviceIDs, limit: limit)) { (row) throws(RegistryError) in
