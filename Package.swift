@@ -484,7 +484,7 @@ let package = Package(
         testTarget(
             "RegistryAPITests", in: "Adapters/HTTP",
             [
-                "RegistryAPI", "HTTPServer", "SQLiteRegistry", "PostgresRegistry", "Crypto", "JSON",
+                "RegistryAPI", "HTTPServer", "SQLiteRegistry", "PostgresRegistry", "CPostgres", "Crypto", "JSON",
                 "Metrics", "EventLoop", "PushTestKit", "Essentials", "Notifications", "Predicates", "TestTraits",
                 "StructuredLogging", "ChangeEvents", "RegistryCore", "RegistrySQL",
             ], exclude: ["Scripts"]),

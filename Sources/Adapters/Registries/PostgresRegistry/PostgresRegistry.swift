@@ -163,3 +163,4 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
 
 extension PostgresRegistry: PauseRegistry, WorkerReportRegistry, AuditRegistry, DeadLetterRegistry {}
 extension PostgresRegistry: CourierRegistry, CourierKeyRegistry, FanOutRegistry, CampaignRegistry {}
+extension PostgresRegistry: DeviceDetailRegistry {}

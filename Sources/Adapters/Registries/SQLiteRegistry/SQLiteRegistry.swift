@@ -141,3 +141,4 @@ public final class SQLiteRegistry: Registry {
 
 extension SQLiteRegistry: PauseRegistry, WorkerReportRegistry, AuditRegistry, DeadLetterRegistry {}
 extension SQLiteRegistry: CourierRegistry, CourierKeyRegistry, FanOutRegistry, CampaignRegistry {}
+extension SQLiteRegistry: DeviceDetailRegistry {}

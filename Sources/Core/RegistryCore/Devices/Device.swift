@@ -187,3 +187,16 @@ public struct DatasetSubscriptions: Hashable, Sendable {
         self.includesFuture = includesFuture
     }
 }
+
+/// What belongs to a device, subscriptions to topics and records aside.
+public struct DeviceDetails: Hashable, Sendable {
+    /// The datasets that it is subscribed to.
+    public var datasets = DatasetSubscriptions(datasetNames: [], includesFuture: false)
+    /// Its tokens beside its alert token, sorted by kind.
+    public var tokens: [FurtherToken] = []
+    /// The number on its icon.
+    public var badge: Int
+
+    /// Creates a value.
+    public init(badge: Int) { self.badge = badge }
+}

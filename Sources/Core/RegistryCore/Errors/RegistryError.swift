@@ -46,6 +46,9 @@ extension RegistryError {
                 + "'apus device list' shows its devices.")
     }
 
+    /// Says that a device cannot be registered, because it belongs to another app.
+    public static let deviceOfAnotherApp = RegistryError(.invalid, "Another app has a device of this identifier.")
+
     /// Says that the identity of a device has no such dataset yet.
     public static func noDataset(_ name: String, of deviceID: String) -> RegistryError {
         RegistryError(

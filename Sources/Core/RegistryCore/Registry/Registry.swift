@@ -68,9 +68,14 @@ public protocol Registry: TokenRegistry {
     /// the dataset subscriptions and a change of app ends the topic subscriptions. A token belongs to one installation
     /// of an app: another device of the same app that has the token (`AddressKey`) is removed.
     ///
+    /// - Parameters:
+    ///   - registrations: the devices.
+    ///   - keepsApps: whether all are refused if one of them belongs to another app.
+    /// - Returns: how many devices are new.
     /// - Throws: `RegistryError` with `.invalid` if a device breaks a rule (`RegistryRules`), `.olderSchema` if the
-    ///   registry has no room for an address yet.
-    func register(_ registrations: [DeviceRegistration]) throws(RegistryError)
+    ///   registry has no room for an address yet; `deviceOfAnotherApp`.
+    @discardableResult
+    func register(_ registrations: [DeviceRegistration], keepsApps: Bool) throws(RegistryError) -> Int
 
     /// Removes a device and its subscriptions; the answer is false if there was none.
     func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool
@@ -131,6 +136,11 @@ public protocol Registry: TokenRegistry {
 }
 
 extension Registry {
+    /// Adds or renews devices and subscribes them, all or none; a device may belong to another app.
+    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+        try register(registrations, keepsApps: false)
+    }
+
     /// Adds devices, or renews those with the same `deviceID`, all or none.
     public func upsert(_ devices: [Device]) throws(RegistryError) {
         try register(devices.map { DeviceRegistration(device: $0) })
@@ -161,6 +171,14 @@ public protocol TokenRegistry: AnyObject {
 
     /// Whether any device of an app has a token of a kind, which is not `alert`.
     func hasTokens(_ kind: TokenKind, app: String) throws(RegistryError) -> Bool
+}
+
+/// The part of a registry that shows what belongs to a device.
+public protocol DeviceDetailRegistry: AnyObject {
+    /// The datasets, further tokens and badge of a device, which are looked up at once.
+    ///
+    /// - Throws: `RegistryError` with `.notFound` if there is no such device.
+    func details(of deviceID: String) throws(RegistryError) -> DeviceDetails
 }
 
 /// The access to a registry, and whether it is created.

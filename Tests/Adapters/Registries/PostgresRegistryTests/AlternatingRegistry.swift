@@ -44,7 +44,9 @@ final class AlternatingRegistry: Registry {
         try next.hasTokens(kind, app: app)
     }
 
-    func register(_ registrations: [DeviceRegistration]) throws(RegistryError) { try next.register(registrations) }
+    func register(_ registrations: [DeviceRegistration], keepsApps: Bool) throws(RegistryError) -> Int {
+        try next.register(registrations, keepsApps: keepsApps)
+    }
 
     func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool { try next.removeDevice(deviceID) }
 

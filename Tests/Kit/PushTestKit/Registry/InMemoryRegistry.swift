@@ -169,10 +169,18 @@ public final class InMemoryRegistry: Registry {
     // MARK: Devices
 
     /// Adds or renews devices and subscribes them, all or none.
-    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+    public func register(_ registrations: [DeviceRegistration], keepsApps: Bool) throws(RegistryError) -> Int {
         try check()
         for registration in registrations { try RegistryRules.check(registration) }
-        for registration in registrations { store(registration) }
+        let (before, firstNumber) = (self.entries, lastNumber)
+        for registration in registrations {
+            if keepsApps, let old = entries[registration.device.deviceID], old.device.app != registration.device.app {
+                entries = before
+                throw RegistryError.deviceOfAnotherApp
+            }
+            store(registration)
+        }
+        return entries.values.count { $0.number > firstNumber }
     }
 
     private func store(_ registration: DeviceRegistration) {

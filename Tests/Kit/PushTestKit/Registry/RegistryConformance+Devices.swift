@@ -169,6 +169,29 @@ extension RegistryConformance {
             try registry.upsert([try device("x", token: [8]), try device("y", token: [8])])
             try expect(try registry.device("x"), is: nil, "first of two in one call")
         },
+        RegistryConformance("Devices exchange their tokens in one call") { registry in
+            try registry.register([
+                DeviceRegistration(device: try device("a", token: [1]), topics: ["news"]),
+                DeviceRegistration(device: try device("b", token: [2]), topics: ["sport"]),
+            ])
+            try registry.upsert([
+                try device("a", token: [3]), try device("b", token: [1]), try device("a", token: [2]),
+            ])
+            let devices = try registry.devices(matching: DeviceFilter(), after: nil, limit: 10)
+            try expect(devices.map(\.token.bytes), is: [[2], [1]], "the tokens")
+            try expect(try found(.topic("news", app: "chat"), in: registry), is: ["a"], "the topic of one")
+            try expect(try found(.topic("sport", app: "chat"), in: registry), is: ["b"], "the topic of the other")
+        },
+        RegistryConformance("A device of another app is refused if devices are to keep their apps") { registry in
+            let registration = DeviceRegistration(device: try device("a", app: "mail"), datasetNames: ["s"])
+            try expect(try registry.register([registration], keepsApps: true), is: 1, "new devices")
+            try expect(try registry.register([registration], keepsApps: true), is: 0, "new devices at the renewal")
+            let others = [try device("b"), try device("a")].map { DeviceRegistration(device: $0) }
+            try expect(.invalid, "a device of another app") { try registry.register(others, keepsApps: true) }
+            try expect(try registry.device("a")?.app, is: "mail", "the app")
+            try expect(try registry.deviceCount(), is: 1, "the devices")
+            try expect(try registry.register(others, keepsApps: false), is: 1, "new devices")
+        },
         RegistryConformance("The last of several registrations of a device in one call wins") { registry in
             let last = try device("a", token: [3], registeredAt: 3)
             try registry.upsert([try device("a", token: [1]), try device("a", token: [2]), last])

@@ -123,9 +123,9 @@ public struct RegistryRandomWalk {
                 topics: walk.list(2) { $0.pickLookalike("t", 2) },
                 tokens: Dictionary(walk.list(2) { ($0.kind(), $0.token()) }, uniquingKeysWith: { $1 }))
         }
+        let keepsApps = chance(4)
         try compare("register \(registrations)") { registry throws(RegistryError) in
-            try registry.register(registrations)
-            return true
+            try registry.register(registrations, keepsApps: keepsApps)
         }
     }
 

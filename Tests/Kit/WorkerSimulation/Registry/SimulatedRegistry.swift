@@ -157,7 +157,9 @@ extension SimulatedRegistry: Registry {
         return removed
     }
 
-    func register(_ registrations: [DeviceRegistration]) throws(RegistryError) { throw notSimulated }
+    func register(_ registrations: [DeviceRegistration], keepsApps: Bool) throws(RegistryError) -> Int {
+        throw notSimulated
+    }
 
     func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool { throw notSimulated }
 

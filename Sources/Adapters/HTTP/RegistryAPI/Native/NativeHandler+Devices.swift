@@ -19,13 +19,9 @@ extension NativeHandler {
         let registration = DeviceRegistration(
             device: device, datasetNames: try body.strings("datasets", countMaximum: Self.listMaximum),
             topics: try body.strings("topics", countMaximum: Self.listMaximum), tokens: try tokens(of: body))
-        let old = try using { (registry) throws(RegistryError) in try registry.device(deviceID) }
-        if let old, token.app != nil, old.app != token.app {
-            throw NativeProblem(.conflict, "Another app has a device of this identifier.")
-        }
         return try using { (registry) throws(RegistryError) in
-            try registry.register([registration])
-            return try Self.response(old == nil ? 201 : 200, device, registry)
+            let addedCount = try registry.register([registration], keepsApps: token.app != nil)
+            return try Self.response(addedCount > 0 ? 201 : 200, device, registry)
         }
     }
 
@@ -116,24 +112,22 @@ extension NativeHandler {
     private static func response(
         _ status: Int, _ device: Device, _ registry: any ServedRegistry, datasetsAfter last: String? = nil
     ) throws(RegistryError) -> HTTPResponse {
-        let datasets = try registry.datasetSubscriptions(of: device.deviceID)
+        let details = try registry.details(of: device.deviceID)
         // They are in the order of their bytes.
-        let names = datasets.datasetNames.drop { name in
+        let names = details.datasets.datasetNames.drop { name in
             last.map { !$0.utf8.lexicographicallyPrecedes(name.utf8) } ?? false
         }
-        let badge = try registry.badge(of: device.deviceID) ?? 0
-        let tokens = try registry.tokens(of: [device.deviceID])[0]
         return json(status) { writer in
             write(device, to: &writer)
             writer.object("tokens") { writer in
-                for token in tokens { writer.member(dynamic: token.kind.rawValue, token.token.description) }
+                for token in details.tokens { writer.member(dynamic: token.kind.rawValue, token.token.description) }
             }
             writer.array("datasets", texts: names.prefix(listMaximum))
             if names.count > listMaximum, let next = names.prefix(listMaximum).last {
                 writer.member("nextDatasets", next)
             }
-            writer.member("futureDatasets", datasets.includesFuture)
-            writer.member("badge", badge)
+            writer.member("futureDatasets", details.datasets.includesFuture)
+            writer.member("badge", details.badge)
         }
     }
 

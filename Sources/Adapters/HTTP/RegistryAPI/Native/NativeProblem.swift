@@ -44,7 +44,7 @@ struct NativeProblem: Error, Hashable {
     init(_ error: RegistryError) {
         switch error.code {
         case .notFound: self.init(.notFound, error.message)
-        case .invalid: self.init(.invalid, error.message)
+        case .invalid: self.init(error == .deviceOfAnotherApp ? .conflict : .invalid, error.message)
         case .quotaExceeded: self.init(.quotaExceeded, error.message)
         case .unavailable: self.init(.busy, "The registry is busy. Try again.", retryAfterSeconds: 1)
         case .readOnly, .corrupt, .newerSchema, .olderSchema, .failed:

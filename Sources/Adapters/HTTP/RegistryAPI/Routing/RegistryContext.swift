@@ -166,5 +166,6 @@ final class RegistryHealth: Sendable {
 }
 
 /// The registry's ports for the API: devices, subscriptions and counts of campaigns in one store.
-public typealias ServedRegistry = CampaignRegistry & CourierRegistry & Registry & RegistryAdministration
-    & CourierKeyRegistry & SubscriptionRegistry
+public typealias ServedRegistry = CampaignRegistry & CourierKeyRegistry & CourierRegistry & DeviceDetailRegistry
+    & Registry
+    & RegistryAdministration & SubscriptionRegistry

@@ -14,10 +14,12 @@ extension PostgresRegistry: SQLStore {
     }
 
     /// Asks in one round trip, and reads each row.
-    public func ask<Value>(
-        _ statement: SQLStatement, _ read: (any RowReader) throws(RegistryError) -> Value
-    ) throws(RegistryError) -> [Value] {
-        try ask([Call(statement)])[0].map { (row) throws(RegistryError) in try read(row) }
+    public func ask(
+        _ statements: [SQLStatement], _ read: (Int, any RowReader) throws(RegistryError) -> Void
+    ) throws(RegistryError) {
+        for (index, rows) in try ask(statements.map { Call($0) }).enumerated() {
+            for row in rows { try read(index, row) }
+        }
     }
 
     /// Runs `body` in a transaction, which is tried again after a conflict.

@@ -35,6 +35,9 @@ extension PostgresRegistry {
 
 /// The statements about what the keys of addresses have no room for.
 enum AddressCalls {
+    /// Whether the schema is of a version that has rests of addresses.
+    static let hasRests = Call("SELECT (to_regclass('apus.device_address') IS NOT NULL)::int")
+
     /// The rests of the addresses of devices that still have these keys: index in the list from 1, then the columns.
     static func rests(of deviceIDs: [String], keys: [[UInt8]]) -> Call {
         Call(

@@ -65,13 +65,6 @@ extension PostgresRegistry {
         }
     }
 
-    /// The dataset subscriptions of a device.
-    public func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions {
-        guard let subscriptions = Self.decodeSubscriptions(try ask([Self.subscriptions(of: deviceID)])[0])
-        else { throw RegistryError.noDevice(deviceID) }
-        return subscriptions
-    }
-
     // MARK: Steps
 
     /// The name that stands for datasets to come.

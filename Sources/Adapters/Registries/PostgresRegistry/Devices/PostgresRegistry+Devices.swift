@@ -5,17 +5,18 @@ import RegistrySQL
 
 extension PostgresRegistry {
     /// Adds or renews devices and subscribes them, all or none.
-    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+    public func register(_ registrations: [DeviceRegistration], keepsApps: Bool) throws(RegistryError) -> Int {
         for registration in registrations { try RegistryRules.check(registration) }
-        try register(registrations.map { NumberedRegistration($0) })
+        return try register(registrations.map { NumberedRegistration($0) }, keepsApps: keepsApps)
     }
 
-    /// Adds or renews devices as a plan says, and commits.
-    func register(_ registrations: [NumberedRegistration]) throws(RegistryError) {
-        guard !registrations.isEmpty else { return }
-        try requireSchema(forAddressesOf: registrations.lazy.map(\.device))
-        try writing(durable: true) { (transaction) throws(RegistryError) in
+    /// Adds or renews devices as a plan says, in two round trips.
+    @discardableResult
+    func register(_ registrations: [NumberedRegistration], keepsApps: Bool = false) throws(RegistryError) -> Int {
+        guard !registrations.isEmpty else { return 0 }
+        return try writing(durable: true) { (transaction) throws(RegistryError) in
             let plan = try plan(registrations, transaction)
+            guard !keepsApps || !plan.changesApps else { throw RegistryError.deviceOfAnotherApp }
             var calls = plan.statements.map { Call($0) }
             if let limit = quotas[.devicesPerOwner] {
                 calls += QuotaCalls.checkDevices("user_id", of: plan.newcomersToUsers, limit: limit)
@@ -35,6 +36,7 @@ extension PostgresRegistry {
                 ]
             }
             try transaction.commit(calls)
+            return plan.addedCount
         }
     }
 
@@ -55,8 +57,10 @@ extension PostgresRegistry {
             StoringCalls.numbers(of: apps, in: .app), StoringCalls.numbers(of: pools, in: .pool),
             StoringCalls.numbersOfLockedIdentities(identities),
             StoringCalls.lockIdentities(Self.distinct(locked)), StoringCalls.lockDevices(devices),
-            Call(.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices)),
+            Call(.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices)), AddressCalls.hasRests,
         ])
+        // The version itself takes three round trips, and is of interest to the message alone.
+        if answers[10].integer(0, 0) == 0 { try requireSchema(forAddressesOf: devices) }
         let appNumbers = Self.numbers(apps, answers[4])
         let poolNumbers = Self.numbers(pools, answers[5])
         let identityNumbers = Self.numbers(identities, answers[6])

@@ -15,9 +15,4 @@ extension PostgresRegistry {
             ])
         }
     }
-
-    /// Subscribes all devices of a user, now and later, to a topic.
-    public func subscribeUser(_ userID: String, app: String, toTopic topic: String) throws(RegistryError) {
-        try addTopicUsers([TopicUser(userID: userID, app: app, topic: topic)])
-    }
 }

@@ -128,7 +128,7 @@ public struct RegistrationPlan {
     public var addedCount: Int { added.count }
 
     /// Whether a device of one app goes over to another.
-    public var changesApps: Bool { !rowsLosingTopics.isEmpty }
+    public var changesApps: Bool { slots.contains(where: \.losesTopics) }
 
     /// The rows of devices that keep their place, and whose address in the table another device gets.
     ///

@@ -19,6 +19,13 @@ extension Registry where Self: SQLStore {
     }
 }
 
+extension SubscriptionRegistry where Self: RegistryTransfer {
+    /// Subscribes all devices of a user, now and later, to a topic.
+    public func subscribeUser(_ userID: String, app: String, toTopic topic: String) throws(RegistryError) {
+        try addTopicUsers([TopicUser(userID: userID, app: app, topic: topic)])
+    }
+}
+
 extension SubscriptionRegistry where Self: SQLStore {
     /// Ends a user's subscription to a topic.
     public func unsubscribeUser(

@@ -4,10 +4,13 @@ public import RegistryCore
 public protocol SQLStore: SchemaRegistry {
     /// Asks in one round trip, and reads each row.
     ///
+    /// - Parameters:
+    ///   - statements: the questions.
+    ///   - read: is given each row, and the number of its statement, from 0.
     /// - Throws: `RegistryError` if the store cannot be read, or what `read` throws.
-    func ask<Value>(
-        _ statement: SQLStatement, _ read: (any RowReader) throws(RegistryError) -> Value
-    ) throws(RegistryError) -> [Value]
+    func ask(
+        _ statements: [SQLStatement], _ read: (Int, any RowReader) throws(RegistryError) -> Void
+    ) throws(RegistryError)
 
     /// Runs `body` in a transaction, and keeps all or none of what it writes.
     ///
@@ -22,6 +25,15 @@ public protocol SQLStore: SchemaRegistry {
 }
 
 extension SQLStore {
+    /// Asks one question.
+    func ask<Value>(
+        _ statement: SQLStatement, _ read: (any RowReader) throws(RegistryError) -> Value
+    ) throws(RegistryError) -> [Value] {
+        var values: [Value] = []
+        try ask([statement]) { (_, row) throws(RegistryError) in values.append(try read(row)) }
+        return values
+    }
+
     /// Writes with one statement.
     ///
     /// - Returns: how many rows it added, changed or removed.

@@ -16,13 +16,13 @@ extension SQLiteRegistry: SQLStore {
     }
 
     /// Asks, and reads each row.
-    public func ask<Value>(
-        _ statement: SQLStatement, _ read: (any RowReader) throws(RegistryError) -> Value
-    ) throws(RegistryError) -> [Value] {
+    public func ask(
+        _ statements: [SQLStatement], _ read: (Int, any RowReader) throws(RegistryError) -> Void
+    ) throws(RegistryError) {
         try reading { () throws(RegistryError) in
-            var values: [Value] = []
-            try run(statement) { row throws(RegistryError) in values.append(try read(row)) }
-            return values
+            for (index, statement) in statements.enumerated() {
+                try run(statement) { (row) throws(RegistryError) in try read(index, row) }
+            }
         }
     }
 

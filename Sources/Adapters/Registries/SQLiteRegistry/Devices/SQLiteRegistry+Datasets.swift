@@ -63,14 +63,6 @@ extension SQLiteRegistry {
         }
     }
 
-    /// The dataset subscriptions of a device.
-    public func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions {
-        try reading { () throws(RegistryError) in
-            guard let device = try storedDevice(deviceID) else { throw RegistryError.noDevice(deviceID) }
-            return try subscriptions(ofDevice: device.row)
-        }
-    }
-
     /// The datasets that the registry does not know yet.
     private func unknown(_ datasets: [DatasetKey]) throws(RegistryError) -> [DatasetKey] {
         let buffer = ProbeBuffer()

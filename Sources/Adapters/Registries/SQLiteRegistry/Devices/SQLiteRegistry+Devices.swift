@@ -4,9 +4,9 @@ import RegistrySQL
 
 extension SQLiteRegistry {
     /// Adds or renews devices and subscribes them, all or none.
-    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+    public func register(_ registrations: [DeviceRegistration], keepsApps: Bool) throws(RegistryError) -> Int {
         for registration in registrations { try RegistryRules.check(registration) }
-        try register(registrations.map { NumberedRegistration($0) })
+        return try register(registrations.map { NumberedRegistration($0) }, keepsApps: keepsApps)
     }
 
     /// Removes dead tokens: with an alert token its device, of any other kind only the token.

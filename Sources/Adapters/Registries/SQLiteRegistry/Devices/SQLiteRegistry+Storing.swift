@@ -6,10 +6,12 @@ import RegistrySQL
 /// The steps of registrations and subscriptions; all but the first are called in a write transaction.
 extension SQLiteRegistry {
     /// Adds or renews devices as a plan says.
-    func register(_ registrations: [NumberedRegistration]) throws(RegistryError) {
+    @discardableResult
+    func register(_ registrations: [NumberedRegistration], keepsApps: Bool = false) throws(RegistryError) -> Int {
         try requireSchema(forAddressesOf: registrations.lazy.map(\.device))
-        try writing(durable: true) { () throws(RegistryError) in
+        return try writing(durable: true) { () throws(RegistryError) in
             let plan = try plan(registrations)
+            guard !keepsApps || !plan.changesApps else { throw RegistryError.deviceOfAnotherApp }
             // SQLite compares addresses row by row.
             if case let rows = plan.rowsGivingWay, !rows.isEmpty {
                 try run("UPDATE device SET token = randomblob(32) WHERE id \(among: rows)")
@@ -25,6 +27,7 @@ extension SQLiteRegistry {
             }
             try addDatasetSubscriptions(plan.datasetSubscriptions)
             try addTopicSubscriptions(plan.topicSubscriptions, to: plan.topics)
+            return plan.addedCount
         }
     }
 

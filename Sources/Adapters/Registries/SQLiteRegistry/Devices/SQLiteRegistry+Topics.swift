@@ -12,15 +12,6 @@ extension SQLiteRegistry {
         }
     }
 
-    /// Subscribes all devices of a user, now and later, to a topic.
-    public func subscribeUser(_ userID: String, app: String, toTopic topic: String) throws(RegistryError) {
-        try RegistryRules.checkTopic(topic)
-        try RegistryRules.checkOwner(userID, app: app)
-        try writing(durable: true) { () throws(RegistryError) in
-            try addTopicUser(TopicUser(userID: userID, app: app, topic: topic))
-        }
-    }
-
     /// Subscribes a user to a topic; called in a write transaction.
     func addTopicUser(_ wish: TopicUser) throws(RegistryError) {
         let app = try apps.identifierAdding(wish.app)

@@ -26,6 +26,8 @@ final class ServedStore {
     let token: String
     /// The database of the shared server, if it is one.
     let database: String
+    /// The connections of the server to PostgreSQL, if they are traced.
+    private var traces: [ConnectionTrace] = []
     private let folder: TemporaryFolder
     private let unlock: () throws -> (() -> Void)
 
@@ -34,10 +36,12 @@ final class ServedStore {
     /// - Parameters:
     ///   - kind: where it is.
     ///   - lockMilliseconds: how long a request waits for a lock.
+    ///   - isTraced: whether the round trips to PostgreSQL are counted.
     ///   - prepare: prepares the connection that writes before it is served.
     /// - Throws: an error that says why the store cannot be made or served.
     init(
-        _ kind: Kind = .sqlite, lockMilliseconds: Int, prepare: (any ServedRegistry) throws -> Void = { _ in }
+        _ kind: Kind = .sqlite, lockMilliseconds: Int, isTraced: Bool = false,
+        prepare: (any ServedRegistry) throws -> Void = { _ in }
     ) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/registry.db"
@@ -71,7 +75,14 @@ final class ServedStore {
             let registry = try open(.create, lockMilliseconds: lockMilliseconds)
             try registry.saveToken(entry)
             try prepare(registry)
-            server = try Self.serve(registry, try open(.readOnly, lockMilliseconds: lockMilliseconds), log)
+            let reader = try open(.readOnly, lockMilliseconds: lockMilliseconds)
+            if isTraced {
+                traces = [
+                    try ConnectionTrace(registry.connection.handle, path: folder.path + "/writer.trace"),
+                    try ConnectionTrace(reader.connection.handle, path: folder.path + "/reader.trace"),
+                ]
+            }
+            server = try Self.serve(registry, reader, log)
             unlock = {
                 let other = try PostgresRegistry.open(
                     url: url, mode: .readWrite, callMilliseconds: 120_000, connectMilliseconds: 60_000)
@@ -96,6 +107,9 @@ final class ServedStore {
             configuration: configuration, registry: registry, reader: reader, metrics: MetricsRegistry(),
             logger: log.logger)
     }
+
+    /// How often the server has waited for PostgreSQL since it serves.
+    func roundTripCount() throws -> Int { try traces.reduce(0) { $0 + (try $1.roundTripCount()) } }
 
     /// Keeps all sessions from writing devices, until the answer is called.
     func lock() throws -> () -> Void { try unlock() }
