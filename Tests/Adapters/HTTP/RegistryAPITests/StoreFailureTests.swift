@@ -3,8 +3,8 @@ import Notifications
 import PushTestKit
 import RegistryAPI
 import RegistryCore
-import TestTraits
 import RegistrySQL
+import TestTraits
 import Testing
 
 @testable import SQLiteRegistry

@@ -5,6 +5,7 @@ import Messages
 import Notifications
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import SQLiteRegistry
 import Testing
 

@@ -7,6 +7,7 @@ import Notifications
 import Predicates
 import PushTestKit
 import RegistryCore
+import RegistrySQL
 import Testing
 
 @testable import SQLiteRegistry

@@ -48,45 +48,4 @@ enum AddressCalls {
             JOIN apus.device_address x ON x.device = d.id
             """, [.texts(deviceIDs), .byteLists(keys)])
     }
-
-    /// Removes the device of a token whose successor another device has.
-    static func removeReplaced(_ dead: DeadToken, _ successor: DeviceToken) -> Call {
-        Call(
-            """
-            DELETE FROM apus.device d USING apus.app a WHERE a.name = $1::text
-                AND d.token = $2::bytea AND d.app = a.id AND d.platform = $3::bigint
-                AND EXISTS (SELECT FROM apus.device o WHERE o.token = $4::bytea AND o.app = a.id)
-            """, replacement(dead, successor))
-    }
-
-    /// Gives the device of a token its successor, and what the key of that one has no room for.
-    static func replace(_ dead: DeadToken, by successor: DeviceToken) -> [Call] {
-        let update = Call(
-            """
-            UPDATE apus.device d SET token = $4::bytea FROM apus.app a WHERE a.name = $1::text
-                AND d.token = $2::bytea AND d.app = a.id AND d.platform = $3::bigint
-            """, replacement(dead, successor))
-        let device = "d.token = $1::bytea AND d.app = (SELECT a.id FROM apus.app a WHERE a.name = $2::text)"
-        let key: [Parameter] = [.bytes(AddressKey(successor, dead.platform).bytes), .text(dead.app)]
-        guard let rest = AddressRest(successor, dead.platform) else {
-            return [
-                update,
-                Call("DELETE FROM apus.device_address x USING apus.device d WHERE x.device = d.id AND \(device)", key),
-            ]
-        }
-        let columns = AddressRest.storedColumns
-        let keep = Call(
-            """
-            INSERT INTO apus.device_address (device, \(columns.names()))
-            SELECT d.id, \(columns.values(of: "r")) FROM unnest(\(columns.arrays(from: 3))) r(\(columns.names()))
-            JOIN apus.device d ON \(device)
-            ON CONFLICT (device) DO UPDATE SET \(columns.assignments(of: "excluded"))
-            """, key + columns.parameters([rest]))
-        return [update, keep]
-    }
-
-    private static func replacement(_ dead: DeadToken, _ successor: DeviceToken) -> [Parameter] {
-        let (old, new) = (AddressKey(dead.token, dead.platform), AddressKey(successor, dead.platform))
-        return [.text(dead.app), .bytes(old.bytes), .integer(old.platformNumber), .bytes(new.bytes)]
-    }
 }

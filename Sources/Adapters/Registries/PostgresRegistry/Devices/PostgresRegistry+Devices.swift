@@ -91,28 +91,6 @@ extension PostgresRegistry {
         return numbers
     }
 
-    /// Removes dead tokens: with an alert token its device, of any other kind only the token.
-    public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
-        let further = deadTokens.filter { $0.kind != .alert }
-        let alerts = deadTokens.filter { $0.kind == .alert && $0.successor == nil }
-        let replacements = deadTokens.compactMap { dead in
-            dead.kind == .alert ? dead.successor.map { (dead, $0) } : nil
-        }
-        var calls: [Call] = []
-        if !further.isEmpty { calls.append(TokenCalls.prune(further)) }
-        if !alerts.isEmpty { calls.append(TokenCalls.pruneDevices(alerts)) }
-        var isRemoval = calls.map { _ in true }
-        // One after the other, because two tokens may have the same successor.
-        for (dead, successor) in replacements {
-            calls += [AddressCalls.removeReplaced(dead, successor)] + AddressCalls.replace(dead, by: successor)
-            isRemoval += [true, false, false]
-        }
-        guard !calls.isEmpty else { return 0 }
-        return try writing(durable: false) { (transaction) throws(RegistryError) in
-            zip(try transaction.commit(calls), isRemoval).reduce(0) { $0 + ($1.1 ? $1.0.affectedCount : 0) }
-        }
-    }
-
     // MARK: Reading
 
     /// The columns of `device d` and its names that `decodeDevice` reads.

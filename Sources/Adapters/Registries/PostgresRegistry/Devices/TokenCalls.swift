@@ -27,39 +27,4 @@ enum TokenCalls {
                 WHERE t.token = r.token AND t.app = a.id) x
             """, [.byteLists(tokens.map { AddressKey(ofUnknownPlatform: $0).bytes }), .text(app)])
     }
-
-    /// Removes dead tokens that are no alert tokens.
-    static func prune(_ deadTokens: [DeadToken]) -> Call {
-        Call(
-            """
-            DELETE FROM apus.device_token t
-            USING unnest($1::text[], $2::bigint[], $3::text[], $4::bytea[], $5::bigint[])
-                r(app, platform, kind, token, since)
-            JOIN apus.app a ON a.name = r.app, apus.device d
-            WHERE t.token = r.token AND t.app = a.id AND t.kind = r.kind AND d.id = t.device
-                AND d.platform = r.platform AND (r.since IS NULL OR t.registered_at < r.since)
-            """,
-            [
-                .texts(deadTokens.map(\.app)), .integers(deadTokens.map(\.platform.registryNumber)),
-                .texts(deadTokens.map(\.kind.rawValue)), .byteLists(deadTokens.map(\.token.bytes)),
-                .optionalIntegers(deadTokens.map(\.deadSinceMilliseconds)),
-            ])
-    }
-
-    /// Removes the devices of dead alert tokens.
-    static func pruneDevices(_ deadTokens: [DeadToken]) -> Call {
-        let keys = deadTokens.map { AddressKey($0.token, $0.platform) }
-        return Call(
-            """
-            DELETE FROM apus.device d
-            USING unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[]) r(app, platform, token, since)
-            JOIN apus.app a ON a.name = r.app
-            WHERE d.token = r.token AND d.app = a.id AND d.platform = r.platform
-                AND (r.since IS NULL OR d.registered_at < r.since)
-            """,
-            [
-                .texts(deadTokens.map(\.app)), .integers(keys.map(\.platformNumber)), .byteLists(keys.map(\.bytes)),
-                .optionalIntegers(deadTokens.map(\.deadSinceMilliseconds)),
-            ])
-    }
 }

@@ -2,52 +2,8 @@ public import ChangeEvents
 public import RegistryCore
 
 extension PostgresRegistry {
-    /// How long a subscription that has fired its only push is kept for a redelivery of the event, in milliseconds.
-    private static let firedKeptMilliseconds: Int64 = 14 * 86_400_000
     /// The badge of a row `d`, bounded, because another program may have written it.
     private static let badge = "least(greatest(d.badge, 0), \(SubscriptionRules.badgeMaximum))"
-
-    /// Claims subscriptions that fire once for an event.
-    public func claim(
-        _ rows: [Int64], for event: EventDigest, nowMilliseconds: Int64
-    ) throws(RegistryError) -> [Int64] {
-        guard !rows.isEmpty else { return [] }
-        let claimed = try writing(durable: true) { (transaction) throws(RegistryError) in
-            try transaction.commit([
-                Call(
-                    """
-                    DELETE FROM apus.subscription WHERE id IN (
-                        SELECT s.id FROM apus.subscription s WHERE s.fired_event IS NOT NULL AND s.fired_at < $1::bigint
-                        LIMIT 100 FOR UPDATE SKIP LOCKED)
-                    """, [.integer(nowMilliseconds - Self.firedKeptMilliseconds)]),
-                Call(
-                    """
-                    SELECT s.id FROM apus.subscription s WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id FOR NO KEY UPDATE
-                    """, [.integers(rows)]),
-                Call(
-                    """
-                    UPDATE apus.subscription SET fired_event = $2::bytea, fired_at = $3::bigint
-                    WHERE id = ANY ($1::bigint[]) AND fired_event IS NULL
-                    """, [.integers(rows), .bytes(event.bytes), .integer(nowMilliseconds)]),
-                Call(
-                    """
-                    SELECT s.id FROM apus.subscription s
-                    WHERE s.id = ANY ($1::bigint[]) AND s.fired_event = $2::bytea
-                    """, [.integers(rows), .bytes(event.bytes)]),
-            ])[3]
-        }
-        let isClaimed = Set(claimed.map { $0.integer(0) })
-        return rows.filter { isClaimed.contains($0) }
-    }
-
-    /// The subscriptions that an event has claimed.
-    public func claimedSubscriptions(of event: EventDigest) throws(RegistryError) -> [Int64] {
-        let call = Call(
-            "SELECT s.id FROM apus.subscription s WHERE s.fired_event = $1::bytea ORDER BY s.id", [.bytes(event.bytes)])
-        return try ask([call])[0].map { $0.integer(0) }
-    }
-
-    // MARK: Badges
 
     /// Adds one to the badges of devices, once for each event.
     public func countBadges(
@@ -88,22 +44,5 @@ extension PostgresRegistry {
             FROM r WHERE d.id = r.id
             RETURNING r.k, d.badge
             """, [.texts(names), .bytes(event.shortBytes)])
-    }
-
-    /// Sets the badge of a device.
-    public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
-        try SubscriptionRules.check(badge: badge)
-        return try writing(durable: true) { (transaction) throws(RegistryError) in
-            let call = Call(
-                "UPDATE apus.device SET badge = $2::bigint WHERE device_id = $1::text",
-                [.text(deviceID), .integer(Int64(badge))])
-            return try transaction.commit([call])[0].affectedCount > 0
-        }
-    }
-
-    /// The badge of a device.
-    public func badge(of deviceID: String) throws(RegistryError) -> Int? {
-        let call = Call("SELECT \(Self.badge) FROM apus.device d WHERE d.device_id = $1::text", [.text(deviceID)])
-        return try ask([call])[0].first.map { Int($0.integer(0)) }
     }
 }

@@ -85,8 +85,7 @@ extension SQLStatement {
             INSERT INTO \(table: "device_address") (device, \(sql: stored.names()))
             SELECT d.id, \(sql: stored.names(of: "r"))
             FROM \(rows: columns, of: rests) CROSS JOIN \(table: "device") d WHERE d.device_id = r.device
-            ON CONFLICT (device) DO UPDATE
-            SET \(sql: stored.map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", "))
+            ON CONFLICT (device) DO UPDATE SET \(sql: stored.replacements())
             """
     }
 

@@ -67,6 +67,11 @@ extension Array {
         map(\.name).joined(separator: ", ")
     }
 
+    /// The `SET` list that replaces what is there by what would be inserted.
+    func replacements<Value>() -> String where Element == StoredColumn<Value> {
+        map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
+    }
+
     /// The names of columns of a table or row, with commas between.
     func names<Value>(of row: String) -> String where Element == StoredColumn<Value> {
         map { "\(row).\($0.name)" }.joined(separator: ", ")

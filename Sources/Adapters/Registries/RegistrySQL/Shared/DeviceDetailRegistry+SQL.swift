@@ -5,7 +5,7 @@ extension DeviceDetailRegistry where Self: SQLStore {
     public func details(of deviceID: String) throws(RegistryError) -> DeviceDetails {
         var details: DeviceDetails?
         try ask([
-            "SELECT d.badge FROM \(table: "device") d WHERE d.device_id = \(deviceID)",
+            .badge(of: deviceID),
             """
             SELECT s.name, s.id FROM \(table: "device") d CROSS JOIN \(table: "dataset_subscription") u
             CROSS JOIN \(table: "dataset_name") s
@@ -17,8 +17,7 @@ extension DeviceDetailRegistry where Self: SQLStore {
             """,
         ]) { (index, row) throws(RegistryError) in
             switch index {
-            // Bounded, because another program may have written it.
-            case 0: details = DeviceDetails(badge: Int(min(max(row.integer(0), 0), badgeMaximum)))
+            case 0: details = DeviceDetails(badge: Int(badge: row))
             case 1 where row.integer(1) == futureDatasets: details?.datasets.includesFuture = true
             case 1: details?.datasets.datasetNames.append(row.text(0))
             default: details?.tokens.append(try FurtherToken(row, from: 0, of: deviceID))
@@ -38,4 +37,3 @@ extension Registry where Self: DeviceDetailRegistry {
 
 /// The number of the name `NumberedRegistration.futureDatasets` in `dataset_name`.
 private let futureDatasets: Int64 = 0
-private let badgeMaximum = Int64(SubscriptionRules.badgeMaximum)

@@ -9,55 +9,6 @@ extension SQLiteRegistry {
         return try register(registrations.map { NumberedRegistration($0) }, keepsApps: keepsApps)
     }
 
-    /// Removes dead tokens: with an alert token its device, of any other kind only the token.
-    public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
-        guard !deadTokens.isEmpty else { return 0 }
-        return try writing(durable: false) { () throws(RegistryError) in
-            let statement = try statements.statement(
-                """
-                DELETE FROM device WHERE token = ?1 AND app = (SELECT id FROM app WHERE name = ?2) AND platform = ?3
-                    AND (?4 IS NULL OR registered_at < ?4)
-                """)
-            var removed = try pruneFurtherTokens(deadTokens)
-            for deadToken in deadTokens where deadToken.kind == .alert {
-                if let successor = deadToken.successor, try replace(deadToken, by: successor) { continue }
-                let key = AddressKey(deadToken.token, deadToken.platform)
-                statement.bind(1, key.bytes)
-                statement.bind(2, deadToken.app)
-                statement.bind(3, key.platformNumber)
-                statement.bind(4, deadToken.deadSinceMilliseconds)
-                removed += try statement.run()
-            }
-            return removed
-        }
-    }
-
-    /// Gives the device of a dead token its successor.
-    ///
-    /// - Returns: whether that is done; it is not if another device has the successor, or has had it all along.
-    private func replace(_ deadToken: DeadToken, by successor: DeviceToken) throws(RegistryError) -> Bool {
-        let (old, new) = (AddressKey(deadToken.token, deadToken.platform), AddressKey(successor, deadToken.platform))
-        guard try deviceRow(new, app: deadToken.app) == nil else { return false }
-        guard let device = try deviceRow(old, app: deadToken.app) else { return true }
-        let statement = try statements.statement("UPDATE device SET token = ?2 WHERE id = ?1")
-        statement.bind(1, device)
-        statement.bind(2, new.bytes)
-        try statement.run()
-        try storeAddressRest(AddressRest(successor, deadToken.platform), of: device, hadOne: old.isDigest)
-        return true
-    }
-
-    private func deviceRow(_ key: AddressKey, app: String) throws(RegistryError) -> Int64? {
-        let statement = try statements.statement(
-            """
-            SELECT id FROM device WHERE token = ?1 AND app = (SELECT id FROM app WHERE name = ?2) AND platform = ?3
-            """)
-        statement.bind(1, key.bytes)
-        statement.bind(2, app)
-        statement.bind(3, key.platformNumber)
-        return try statement.firstInteger()
-    }
-
     /// One device, or nil.
     public func device(_ deviceID: String) throws(RegistryError) -> Device? {
         try reading { () throws(RegistryError) in

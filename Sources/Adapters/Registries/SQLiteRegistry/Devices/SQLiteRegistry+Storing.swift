@@ -113,21 +113,4 @@ extension SQLiteRegistry {
         statement.bind(2, app)
         return try statement.firstInteger()
     }
-
-    /// Keeps what the key of a device's address has no room for, or forgets what it had no room for before.
-    func storeAddressRest(_ rest: AddressRest?, of row: Int64, hadOne: Bool) throws(RegistryError) {
-        guard let rest else {
-            if hadOne { try run("DELETE FROM device_address WHERE device = \(row)") }
-            return
-        }
-        let columns = AddressRest.storedColumns
-        let statement = try statements.statement(
-            """
-            INSERT OR REPLACE INTO device_address (device, \(columns.names()))
-            VALUES (?1, \(columns.parameters(from: 2)))
-            """)
-        statement.bind(1, row)
-        statement.bind(columns, of: rest, from: 2)
-        try statement.run()
-    }
 }

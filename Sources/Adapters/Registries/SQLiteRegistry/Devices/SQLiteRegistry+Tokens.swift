@@ -48,23 +48,4 @@ extension SQLiteRegistry {
             return found
         }
     }
-
-    /// Removes the dead tokens that are no alert tokens, in a write transaction.
-    func pruneFurtherTokens(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
-        let statement = try statements.statement(
-            """
-            DELETE FROM device_token WHERE token = ?1 AND app = (SELECT id FROM app WHERE name = ?2) AND kind = ?3
-                AND (SELECT platform FROM device d WHERE d.id = device) = ?4 AND (?5 IS NULL OR registered_at < ?5)
-            """)
-        var removed = 0
-        for deadToken in deadTokens where deadToken.kind != .alert {
-            statement.bind(1, deadToken.token.bytes)
-            statement.bind(2, deadToken.app)
-            statement.bind(3, deadToken.kind.rawValue)
-            statement.bind(4, deadToken.platform.registryNumber)
-            statement.bind(5, deadToken.deadSinceMilliseconds)
-            removed += try statement.run()
-        }
-        return removed
-    }
 }

@@ -1,57 +1,8 @@
 public import ChangeEvents
 public import RegistryCore
+import RegistrySQL
 
 extension SQLiteRegistry {
-    /// How long a subscription that has fired its only push is kept for a redelivery of the event, in milliseconds.
-    private static let firedKeptMilliseconds: Int64 = 14 * 86_400_000
-
-    /// Claims subscriptions that fire once for an event.
-    public func claim(
-        _ rows: [Int64], for event: EventDigest, nowMilliseconds: Int64
-    ) throws(RegistryError) -> [Int64] {
-        guard !rows.isEmpty else { return [] }
-        return try writing(durable: true) { () throws(RegistryError) in
-            try forgetFired(before: nowMilliseconds - Self.firedKeptMilliseconds)
-            var claimed: [Int64] = []
-            for row in rows where try claim(row, for: event, nowMilliseconds) { claimed.append(row) }
-            return claimed
-        }
-    }
-
-    private func claim(_ row: Int64, for event: EventDigest, _ nowMilliseconds: Int64) throws(RegistryError) -> Bool {
-        let claiming = try statements.statement(
-            "UPDATE subscription SET fired_event = ?2, fired_at = ?3 WHERE id = ?1 AND fired_event IS NULL")
-        claiming.bind(1, row)
-        claiming.bind(2, event.bytes)
-        claiming.bind(3, nowMilliseconds)
-        if try claiming.run() > 0 { return true }
-        let asking = try statements.statement("SELECT 1 FROM subscription WHERE id = ?1 AND fired_event = ?2")
-        asking.bind(1, row)
-        asking.bind(2, event.bytes)
-        return try asking.firstInteger() != nil
-    }
-
-    private func forgetFired(before milliseconds: Int64) throws(RegistryError) {
-        let statement = try statements.statement(
-            """
-            DELETE FROM subscription WHERE id IN
-                (SELECT id FROM subscription WHERE fired_event IS NOT NULL AND fired_at < ? LIMIT 100)
-            """)
-        statement.bind(1, milliseconds)
-        try statement.run()
-    }
-
-    /// The subscriptions that an event has claimed.
-    public func claimedSubscriptions(of event: EventDigest) throws(RegistryError) -> [Int64] {
-        let statement = try statements.statement("SELECT id FROM subscription WHERE fired_event = ? ORDER BY id")
-        statement.bind(1, event.bytes)
-        var rows: [Int64] = []
-        try statement.forEachRow { row in rows.append(row.integer(0)) }
-        return rows
-    }
-
-    // MARK: Badges
-
     /// Adds one to the badges of devices, once for each event.
     public func countBadges(
         _ deviceIDs: [String], for event: EventDigest, isRepeated: Bool
@@ -83,22 +34,4 @@ extension SQLiteRegistry {
                 \(SubscriptionRules.badgeEventsMaximum * EventDigest.shortBytesCount)))
         WHERE device_id = ?1 RETURNING max(badge, 1)
         """
-
-    /// Sets the badge of a device.
-    public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
-        try SubscriptionRules.check(badge: badge)
-        return try writing(durable: true) { () throws(RegistryError) in
-            let statement = try statements.statement("UPDATE device SET badge = ?2 WHERE device_id = ?1")
-            statement.bind(1, deviceID)
-            statement.bind(2, Int64(badge))
-            return try statement.run() > 0
-        }
-    }
-
-    /// The badge of a device.
-    public func badge(of deviceID: String) throws(RegistryError) -> Int? {
-        let statement = try statements.statement("SELECT min(max(badge, 0), 1000000) FROM device WHERE device_id = ?")
-        statement.bind(1, deviceID)
-        return try statement.firstInteger().map { Int($0) }
-    }
 }
