@@ -18,7 +18,7 @@ extension PostgresRegistry: RegistryTransfer {
     private func deviceRecords(_ call: Call) throws(RegistryError) -> [DeviceRecord] {
         try rereading { () throws(RegistryError) in
             let rows = try ask([call])[0]
-            let rests = try addressRests(in: rows, from: 0)
+            let rests = try storedAddresses(in: rows, from: 0)
             return try rows.map { (row) throws(RegistryError) in
                 try Self.record(row, try Self.decodeDevice(row, rests))
             }

@@ -26,7 +26,7 @@ public struct AddressKey: Hashable, Sendable {
     public let bytes: [UInt8]
     /// Whether the key needs the schema `schemaVersion`.
     let isMarked: Bool
-    /// Whether the key holds a digest, so that the address itself is an `AddressRest`.
+    /// Whether the key holds a digest, so that the address itself is a `StoredAddress`.
     public let isDigest: Bool
 
     /// Makes the key of an address.

@@ -11,13 +11,13 @@ extension PostgresRegistry {
     ///   - first: where `Recipient.readColumns` begin.
     /// - Returns: the rests by the number of the row; a device that has changed since has none.
     /// - Throws: `RegistryError` if the store cannot answer.
-    func addressRests(in rows: Rows, from first: Int32) throws(RegistryError) -> [Int: AddressRest] {
-        let numbers = rows.indices.filter { Recipient.hasAddressRest(rows[$0], from: first) }
+    func storedAddresses(in rows: Rows, from first: Int32) throws(RegistryError) -> [Int: StoredAddress] {
+        let numbers = rows.indices.filter { Recipient.hasStoredAddress(rows[$0], from: first) }
         guard !numbers.isEmpty else { return [:] }
-        var rests: [Int: AddressRest] = [:]
+        var rests: [Int: StoredAddress] = [:]
         let call = AddressCalls.rests(
             of: numbers.map { rows.text($0, first) }, keys: numbers.map { Array(rows.bytes($0, first + 2)) })
-        for row in try ask([call])[0] { rests[numbers[Int(row.integer(0)) - 1]] = AddressRest(row, from: 1) }
+        for row in try ask([call])[0] { rests[numbers[Int(row.integer(0)) - 1]] = StoredAddress(row, from: 1) }
         return rests
     }
 
@@ -42,7 +42,7 @@ enum AddressCalls {
     static func rests(of deviceIDs: [String], keys: [[UInt8]]) -> Call {
         Call(
             """
-            SELECT r.k, \(AddressRest.readColumns)
+            SELECT r.k, \(StoredAddress.readColumns)
             FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY r(name, token, k)
             JOIN apus.device d ON d.device_id = r.name AND d.token = r.token
             JOIN apus.device_address x ON x.device = d.id

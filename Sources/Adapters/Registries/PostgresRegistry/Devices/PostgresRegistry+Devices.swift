@@ -144,7 +144,7 @@ extension PostgresRegistry {
     private func devices(_ call: Call) throws(RegistryError) -> [Device] {
         try rereading { () throws(RegistryError) in
             let rows = try ask([call])[0]
-            let rests = try addressRests(in: rows, from: 0)
+            let rests = try storedAddresses(in: rows, from: 0)
             return try rows.map { (row) throws(RegistryError) in try Self.decodeDevice(row, rests) }
         }
     }
@@ -178,7 +178,7 @@ extension PostgresRegistry {
     }
 
     /// Reads the columns of `deviceColumns`, and the rest of the address that belongs to the row.
-    static func decodeDevice(_ row: Row, _ rests: [Int: AddressRest]) throws(RegistryError) -> Device {
+    static func decodeDevice(_ row: Row, _ rests: [Int: StoredAddress]) throws(RegistryError) -> Device {
         let names = Device.readColumnCount
         return try Device(
             row, from: 0, app: row.text(names), identityPoolID: row.optionalText(names + 1),

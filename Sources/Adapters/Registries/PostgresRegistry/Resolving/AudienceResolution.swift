@@ -89,7 +89,7 @@ final class AudienceResolution {
 
     /// Adds the devices of an answer to their pages, and the made-up ones between them.
     private func fill(from rows: Rows, _ question: AudienceStatement) throws(RegistryError) {
-        let rests = try registry.addressRests(in: rows, from: 3)
+        let rests = try registry.storedAddresses(in: rows, from: 3)
         var row = 0
         for probe in question.asked {
             var isFound = false
@@ -117,7 +117,7 @@ final class AudienceResolution {
 
     /// Does the same with the device of a row, which is read only if it is wanted.
     private func addRow(
-        _ rows: Rows, _ row: Int, _ rests: [Int: AddressRest], request: Int, end: Int64, _ question: AudienceStatement
+        _ rows: Rows, _ row: Int, _ rests: [Int: StoredAddress], request: Int, end: Int64, _ question: AudienceStatement
     ) throws(RegistryError) {
         if let excluded = requests[request].excludedDeviceID, rows.bytes(row, 3).elementsEqual(excluded.utf8) { return }
         guard reserveSlot(request, end: end), !isCounting else { return }
@@ -138,7 +138,7 @@ final class AudienceResolution {
     }
 
     private func decodeRecipient(
-        _ rows: Rows, _ row: Int, _ rests: [Int: AddressRest]
+        _ rows: Rows, _ row: Int, _ rests: [Int: StoredAddress]
     ) throws(RegistryError) -> Recipient {
         if !rows.bytes(row, 6).elementsEqual(lastApp.utf8) { lastApp = rows.text(row, 6) }
         return try Recipient(rows[row], from: 3, app: lastApp) { () throws(RegistryError) in rests[row] }

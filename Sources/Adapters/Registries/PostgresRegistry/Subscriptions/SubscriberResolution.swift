@@ -68,7 +68,7 @@ final class SubscriberResolution {
     }
 
     private func add(_ rows: Rows) throws(RegistryError) {
-        let rests = try registry.addressRests(in: rows, from: 3)
+        let rests = try registry.storedAddresses(in: rows, from: 3)
         for row in rows {
             let request = Int(row.integer(0))
             guard !isComplete(request), !isBeyond(request, row.integer(7), row.integer(2)) else { continue }

@@ -42,7 +42,7 @@ public struct NumberedRegistration {
     }
 
     /// The part of the address that does not fit into its key.
-    var addressRest: AddressRest? { AddressRest(device.token, device.platform) }
+    var storedAddress: StoredAddress? { StoredAddress(device.token, device.platform) }
 }
 
 /// A stored device, with the numbers of its app, pool and identity.
@@ -61,7 +61,7 @@ public struct StoredDevice {
     public internal(set) var identity: Int64?
     var userID: String?
     /// Whether its address had a rest when it was read.
-    let hasAddressRest: Bool
+    let hasStoredAddress: Bool
 
     /// The columns of `device d` that `init(_:)` reads.
     public static let columns = "d.id, \(Recipient.readColumns), d.app, d.identity_pool, d.identity, d.user_id"
@@ -71,12 +71,12 @@ public struct StoredDevice {
         self.init(
             row: row.integer(0), deviceID: row.text(1), token: row.bytes(3), app: row.integer(4),
             pool: row.optionalInteger(5), identity: row.optionalInteger(6), userID: row.optionalText(7),
-            hasAddressRest: Recipient.hasAddressRest(row, from: 1))
+            hasStoredAddress: Recipient.hasStoredAddress(row, from: 1))
     }
 
     init(
         row: Int64, deviceID: String, token: [UInt8], app: Int64, pool: Int64?, identity: Int64?, userID: String?,
-        hasAddressRest: Bool
+        hasStoredAddress: Bool
     ) {
         self.row = row
         self.deviceID = deviceID
@@ -85,7 +85,7 @@ public struct StoredDevice {
         self.pool = pool
         self.identity = identity
         self.userID = userID
-        self.hasAddressRest = hasAddressRest
+        self.hasStoredAddress = hasStoredAddress
     }
 }
 

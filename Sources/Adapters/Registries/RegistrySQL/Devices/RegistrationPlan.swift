@@ -70,7 +70,7 @@ public struct RegistrationPlan {
         } else {
             let stored = StoredDevice(
                 row: 0, deviceID: new.device.deviceID, token: token.token, app: new.app, pool: new.pool,
-                identity: new.identity, userID: new.device.userID, hasAddressRest: false)
+                identity: new.identity, userID: new.device.userID, hasStoredAddress: false)
             add(Slot(stored: stored, former: nil, registration: new))
         }
         guard let index = slotsByDevice[name] else { return }
@@ -157,16 +157,16 @@ public struct RegistrationPlan {
     var rowsLosingTokens: [Int64] { rows(where: \.losesTokens) }
 
     /// The rows of devices whose addresses have no rest any more.
-    var rowsLosingAddressRests: [Int64] {
-        rows { $0.stored.hasAddressRest && $0.registration.map { $0.addressRest == nil } ?? false }
+    var rowsLosingStoredAddresses: [Int64] {
+        rows { $0.stored.hasStoredAddress && $0.registration.map { $0.storedAddress == nil } ?? false }
     }
 
     /// The rows of devices that had another user, or app.
     var rowsChangingUser: [Int64] { rows(where: \.changesUser) }
 
     /// The rests of addresses, by the device's identifier.
-    var addressRests: [(deviceID: String, rest: AddressRest)] {
-        kept.compactMap { slot in slot.registration?.addressRest.map { (slot.stored.deviceID, $0) } }
+    var storedAddresses: [(deviceID: String, rest: StoredAddress)] {
+        kept.compactMap { slot in slot.registration?.storedAddress.map { (slot.stored.deviceID, $0) } }
     }
 
     /// The identifiers of devices that get their user's topics.

@@ -14,11 +14,11 @@ extension RegistrationPlan {
         for (table, rows) in [
             ("dataset_subscription", rowsLosingDatasets), ("topic_subscription", rowsLosingTopics),
             ("subscription", rowsLosingTopics), ("device_token", rowsLosingTokens),
-            ("device_address", rowsLosingAddressRests),
+            ("device_address", rowsLosingStoredAddresses),
         ] { add(rows) { "DELETE FROM \(table: table) WHERE device \(among: $0)" } }
         add(renewed, SQLStatement.renew)
         add(added, SQLStatement.add)
-        add(addressRests, SQLStatement.keep)
+        add(storedAddresses, SQLStatement.keep)
         add(badges, SQLStatement.setBadges)
         statements += tokens.statements
         for (source, rows) in [(TopicSource.user, rowsChangingUser), (TopicSource.device, rowsLosingOwnTopics)] {
@@ -77,9 +77,9 @@ extension SQLStatement {
     }
 
     /// Keeps the rests of the addresses of devices, which are there, in place of those that they have.
-    fileprivate static func keep(_ rests: [(deviceID: String, rest: AddressRest)]) -> SQLStatement {
-        let stored = AddressRest.storedColumns
-        let columns: [StoredColumn<(deviceID: String, rest: AddressRest)>] =
+    fileprivate static func keep(_ rests: [(deviceID: String, rest: StoredAddress)]) -> SQLStatement {
+        let stored = StoredAddress.storedColumns
+        let columns: [StoredColumn<(deviceID: String, rest: StoredAddress)>] =
             [.text("device") { $0.deviceID }] + stored.map { $0.within { $0.rest } }
         return """
             INSERT INTO \(table: "device_address") (device, \(sql: stored.names()))

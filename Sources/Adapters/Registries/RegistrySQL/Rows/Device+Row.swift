@@ -27,7 +27,7 @@ extension Device {
     @inlinable
     public init(
         _ row: some RowReader, from first: Int32, app: String, identityPoolID: String?, identityID: String?,
-        rest: () throws(RegistryError) -> AddressRest?
+        rest: () throws(RegistryError) -> StoredAddress?
     ) throws(RegistryError) {
         let recipient = try Recipient(row, from: first, app: app, rest: rest)
         self.init(
@@ -51,7 +51,7 @@ extension Recipient {
     /// - Throws: `RegistryError` with `.corrupt` if the row makes no device, or its address has lost its rest.
     @inlinable
     public init(
-        _ row: some RowReader, from first: Int32, app: String, rest: () throws(RegistryError) -> AddressRest?
+        _ row: some RowReader, from first: Int32, app: String, rest: () throws(RegistryError) -> StoredAddress?
     ) throws(RegistryError) {
         switch AddressKey.read(platformNumber: row.integer(first + 1), row.bytes(first + 2)) {
         case .address(let platform, let token):
@@ -73,7 +73,7 @@ extension Recipient {
     ///   - row: the row.
     ///   - first: where `readColumns` begin.
     /// - Returns: whether there is one.
-    public static func hasAddressRest(_ row: some RowReader, from first: Int32) -> Bool {
+    public static func hasStoredAddress(_ row: some RowReader, from first: Int32) -> Bool {
         guard row.integer(first + 1) == Platform.webPush.registryNumber,
             case .digest = AddressKey.read(platformNumber: row.integer(first + 1), row.bytes(first + 2))
         else { return false }

@@ -97,7 +97,7 @@ extension SQLTransaction {
             guard statement == 1 else { return }
             let index = Int(row.integer(0))
             let recipient = try Recipient(row, from: 3, app: opens[index].campaign.app) { () throws(RegistryError) in
-                row.optionalInteger(6).map { _ in AddressRest(row, from: 7) }
+                row.optionalInteger(6).map { _ in StoredAddress(row, from: 7) }
             }
             guard recipient.token.bytes == opens[index].token.bytes || row.integer(2) != 0 else { return }
             candidates.append(
@@ -159,7 +159,7 @@ extension SQLStatement {
         """
         SELECT r.k, d.id,
             EXISTS (SELECT 1 FROM \(table: "device_token") t WHERE t.device = d.id AND t.token = r.token),
-            \(sql: Recipient.readColumns), x.device, \(sql: AddressRest.readColumns)
+            \(sql: Recipient.readColumns), x.device, \(sql: StoredAddress.readColumns)
         FROM \(rows: deviceColumns, of: opens) CROSS JOIN \(table: "device") d CROSS JOIN \(table: "app") a
         LEFT JOIN \(table: "device_address") x ON x.device = d.id
         WHERE d.device_id = r.device AND a.id = d.app AND a.name = r.app

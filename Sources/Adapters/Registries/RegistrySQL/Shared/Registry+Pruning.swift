@@ -81,11 +81,11 @@ extension SQLStatement {
         let update: SQLStatement =
             "UPDATE \(table: "device") SET token = \(new.bytes) WHERE \(has(old, app: dead.app))"
         let device: SQLStatement = "SELECT id FROM \(table: "device") WHERE \(has(new, app: dead.app))"
-        guard let rest = AddressRest(successor, dead.platform) else {
+        guard let rest = StoredAddress(successor, dead.platform) else {
             return old.isDigest
                 ? [update, "DELETE FROM \(table: "device_address") WHERE device IN (\(device))"] : [update]
         }
-        let columns = AddressRest.storedColumns
+        let columns = StoredAddress.storedColumns
         return [
             update,
             """

@@ -115,7 +115,7 @@ extension SQLiteRegistry {
         let device = try Device(
             row, from: first + 4, app: try apps.name(of: app), identityPoolID: poolName,
             identityID: pool == nil ? nil : row.optionalText(first + DeviceRow.columnCount),
-            rest: { () throws(RegistryError) in try addressRest(of: row.integer(first)) })
+            rest: { () throws(RegistryError) in try storedAddress(of: row.integer(first)) })
         return DeviceRow(device: device, row: row.integer(first), app: app, identity: row.optionalInteger(first + 3))
     }
 
@@ -130,19 +130,19 @@ extension SQLiteRegistry {
         let name: String
         if let app { name = app } else { name = try apps.name(of: row.integer(5)) }
         let recipient = try Recipient(row, from: 2, app: name) { () throws(RegistryError) in
-            try addressRest(of: row.integer(1))
+            try storedAddress(of: row.integer(1))
         }
         return RecipientRow(recipient: recipient, row: row.integer(1))
     }
 
     /// The rest of the address of a device, by its row.
-    func addressRest(of device: Int64) throws(RegistryError) -> AddressRest? {
+    func storedAddress(of device: Int64) throws(RegistryError) -> StoredAddress? {
         let statement = try statements.statement(
             """
-            SELECT \(AddressRest.readColumns) FROM device d JOIN device_address x ON x.device = d.id WHERE d.id = ?
+            SELECT \(StoredAddress.readColumns) FROM device d JOIN device_address x ON x.device = d.id WHERE d.id = ?
             """)
         statement.bind(1, device)
         defer { statement.reset() }
-        return try statement.step() ? AddressRest(statement, from: 0) : nil
+        return try statement.step() ? StoredAddress(statement, from: 0) : nil
     }
 }

@@ -220,5 +220,5 @@ struct StoredDevice: Equatable {
     /// The name of its user, if it has one.
     @ByBytes var userID: String?
     /// Whether its address had a rest when it was read.
-    var hasAddressRest: Bool
+    var hasStoredAddress: Bool
 }

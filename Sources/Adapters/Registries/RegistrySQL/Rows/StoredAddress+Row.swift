@@ -2,9 +2,9 @@ import Essentials
 import Notifications
 public import RegistryCore
 
-extension AddressRest {
+extension StoredAddress {
     /// The columns that a registration writes, the number of the device aside.
-    public static let storedColumns: [StoredColumn<AddressRest>] = [
+    public static let storedColumns: [StoredColumn<StoredAddress>] = [
         .bytes("address") { $0.address }, .bytes("push_keys") { $0.pushKeys },
         .integer("expires_at") { $0.expiresAtMilliseconds },
     ]

@@ -5,7 +5,7 @@ public import Notifications
 ///
 /// A device has one exactly if its key is a digest. Stores read it in a further question, so that devices of Apple's
 /// platforms cost nothing more, and so that a registry before `AddressKey.schemaVersion` can be read.
-public struct AddressRest: Hashable, Sendable {
+public struct StoredAddress: Hashable, Sendable {
     /// The whole address.
     public var address: [UInt8]
     /// The public key and the authentication secret of a Web Push subscription, one behind the other; or nothing.
