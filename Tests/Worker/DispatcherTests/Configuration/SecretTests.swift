@@ -46,7 +46,7 @@ struct SecretTests {
         "No complaint about a URL shows its password",
         arguments: [
             "amqp://me:s3cr3t@h:99999/", "http://me:s3cr3t@h/", "amqp://me:s3cr3t@x@h/", "amqp://me:s3cr3t/x@h/",
-            "me:s3cr3t@h", "amqp://me:s3cr3t%@h/", "s3cr3t", "amqp//me:s3cr3t@h",
+            "me:s3cr3t@h", "amqp://me:s3cr3t%@h/", "amqp://me:s3cr3t%+f@h/", "s3cr3t", "amqp//me:s3cr3t@h",
         ])
     func noComplaintShowsIt(url: String) throws {
         let fixture = try ConfigurationFixture()
