@@ -88,7 +88,7 @@ final class RouteAuthorizationTests {
     @Test("A push that an expired authorization refused goes out again if a newer one is there or may come")
     func expired() {
         var connection = ConnectionAuthorization()
-        connection.generation = 7
+        connection.sent(7)
         func isAgain(_ renewed: AuthorizationState?) -> Bool {
             RouteAuthorization.isWorthAnotherTry(.authorizationExpired, on: connection, renewed: renewed)
         }
@@ -98,6 +98,20 @@ final class RouteAuthorizationTests {
         #expect(!isAgain(.unavailable(reason: "503")))
         #expect(!isAgain(.refused(reason: "invalid_grant")))
         #expect(!isAgain(nil))
+    }
+
+    @Test("A late refusal of an older authorization says nothing of the newer one on the same connection")
+    func lateRefusal() {
+        var connection = ConnectionAuthorization()
+        connection.sent(1, on: 1)
+        connection.sent(1, on: 3)
+        connection.sent(2, on: 5)
+        func isAgain(_ stream: Int32) -> Bool {
+            RouteAuthorization.isWorthAnotherTry(
+                .authorizationExpired, on: connection, stream: stream, renewed: Self.ready(2))
+        }
+        #expect(connection.isOutdated(on: 3) && isAgain(3), "its request had the first authorization")
+        #expect(!connection.isOutdated(on: 5) && !isAgain(5), "the newer one was refused, too")
     }
 
     @Test("A wedged connection is worth another try only if it took an authorization before")

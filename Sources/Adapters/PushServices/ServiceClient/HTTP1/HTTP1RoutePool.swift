@@ -114,7 +114,7 @@ final class HTTP1RoutePool {
     private func submit(_ push: Int, _ authorization: Authorization, _ nowNanoseconds: UInt64) {
         guard let request = sent[push]?.request else { return machine.ended(push) }
         sent[push]?.submittedNanoseconds = nowNanoseconds
-        sent[push]?.authorization.generation = authorization.generation
+        sent[push]?.authorization.sent(authorization.generation)
         var post = adapter.request(
             for: request, authorization: authorization.headerValue, destination: destination,
             nowSeconds: WallClock.nowMilliseconds() / 1_000)

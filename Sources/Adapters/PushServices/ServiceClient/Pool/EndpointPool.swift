@@ -152,10 +152,10 @@ final class EndpointPool {
         guard let connection = connection(submission.connection), let http = connection.http,
             let request = requests[submission.push]
         else { return perform(pool.submissionFailed(submission, nowNanoseconds: loop.nowNanoseconds)) }
-        connection.authorization.generation = authorization.generation
         do throws(HTTP2Error) {
             let stream = try adapter.submit(
                 request, authorization: authorization.headerValue, sent: &connection.sentFields, on: http)
+            connection.authorization.sent(authorization.generation, on: stream)
             pool.submitted(submission, stream: stream, nowNanoseconds: loop.nowNanoseconds)
         } catch {
             log.submissionFailed(error.message)
@@ -294,14 +294,14 @@ final class EndpointPool {
         _ stream: Int32, of connection: PooledConnection, after reason: String, _ meaning: AnswerMeaning
     ) -> Bool {
         var renewed: AuthorizationState?
-        if meaning.contains(.authorizationExpired) {
+        if meaning.contains(.authorizationExpired), !connection.authorization.isOutdated(on: stream) {
             let state = configuration.authorizer.authorizationExpired(generation: connection.authorization.generation)
             take(state)
             renewed = state
         }
-        guard RouteAuthorization.isWorthAnotherTry(meaning, on: connection.authorization, renewed: renewed) else {
-            return false
-        }
+        let isWorthwhile = RouteAuthorization.isWorthAnotherTry(
+            meaning, on: connection.authorization, stream: stream, renewed: renewed)
+        guard isWorthwhile else { return false }
         let isWedged = meaning.contains(.connectionWedged)
         let isWaiting = pool.answeredUnprocessed(
             stream: stream, of: connection.number, nowNanoseconds: loop.nowNanoseconds)

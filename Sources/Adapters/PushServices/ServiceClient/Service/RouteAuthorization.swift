@@ -86,11 +86,14 @@ struct RouteAuthorization {
     /// - Parameters:
     ///   - meaning: the meaning of the answer.
     ///   - connection: the authorization as the connection of the answer knows it.
+    ///   - stream: the stream of the answer.
     ///   - renewed: the authorizer's answer, if it was told that the authorization has expired.
     /// - Returns: whether the push is worth another try; if not, its answer counts.
     static func isWorthAnotherTry(
-        _ meaning: AnswerMeaning, on connection: ConnectionAuthorization, renewed: AuthorizationState?
+        _ meaning: AnswerMeaning, on connection: ConnectionAuthorization, stream: Int32 = 0,
+        renewed: AuthorizationState?
     ) -> Bool {
+        if meaning.contains(.authorizationExpired), connection.isOutdated(on: stream) { return true }
         if meaning.contains(.connectionWedged), connection.isProven { return true }
         switch renewed {
         case .ready(let newest): return newest.generation > connection.generation
@@ -106,11 +109,28 @@ struct ConnectionAuthorization {
     private static let refusalsOfProvenMaximum = 3
 
     /// The generation of the authorization that was sent last.
-    var generation: UInt64 = 0
+    private(set) var generation: UInt64 = 0
+    /// The first stream that it was sent on.
+    private var firstStream: Int32 = 0
     /// Whether an answer has shown that the peer accepts our authorization.
     private(set) var isProven = false
     /// How many answers in a row have refused it.
     private var refusalsInARow = 0
+
+    /// A request was sent.
+    ///
+    /// - Parameters:
+    ///   - generation: the generation of its authorization.
+    ///   - stream: its stream.
+    mutating func sent(_ generation: UInt64, on stream: Int32 = 0) {
+        guard generation != self.generation else { return }
+        self.generation = generation
+        firstStream = stream
+    }
+
+    /// Whether a newer authorization was sent after the request of a stream: streams are numbered in the order of their
+    /// requests (RFC 9113 section 5.1.1).
+    func isOutdated(on stream: Int32) -> Bool { stream < firstStream }
 
     /// An answer was given to an authorized request.
     mutating func accepted() {
