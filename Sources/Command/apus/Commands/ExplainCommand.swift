@@ -2,6 +2,7 @@ import Backoffice
 import ChangeEvents
 import Dispatcher
 import Essentials
+import Notifications
 import RegistryCore
 
 /// `apus explain`.

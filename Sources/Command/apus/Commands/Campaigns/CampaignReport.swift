@@ -1,5 +1,6 @@
 import Backoffice
 import Essentials
+import Notifications
 import RegistryCore
 
 /// Writes campaigns, for people and for programs.

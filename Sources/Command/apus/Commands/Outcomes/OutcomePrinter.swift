@@ -2,6 +2,7 @@ import Backoffice
 import ChangeEvents
 import Essentials
 import Messages
+import Notifications
 
 /// Prints outcomes as lines.
 struct OutcomePrinter {

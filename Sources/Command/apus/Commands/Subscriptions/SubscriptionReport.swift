@@ -1,3 +1,4 @@
+import ChangeEvents
 import JSON
 import Predicates
 import RegistryCore
