@@ -1,9 +1,10 @@
 import ChangeEvents
-import DispatchCore
 import Notifications
 import Predicates
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Which client of the registry answers a request")
 struct RegistryRequestTests {
