@@ -11,7 +11,7 @@ public struct WebhookRetries: Hashable, Sendable {
     public static let standardRetentionMilliseconds: Int64 = 3 * 24 * 3_600_000
 
     /// How long after its publication an outcome is given up, in milliseconds.
-    let retentionMilliseconds: Int64
+    public let retentionMilliseconds: Int64
 
     /// Creates a policy.
     public init(retentionMilliseconds: Int64 = Self.standardRetentionMilliseconds) {

@@ -148,7 +148,7 @@ extension PushOptions {
 /// Which tokens of its target a push goes to.
 extension RequestedPush {
     /// The type that the event asks for, or that its content makes.
-    var pushType: PushType { options.pushType ?? NotificationRules.pushType(of: notification) }
+    public var pushType: PushType { options.pushType ?? NotificationRules.pushType(of: notification) }
 
     /// The kind of token that it goes to.
     public var tokenKind: TokenKind { pushType.tokenKind }

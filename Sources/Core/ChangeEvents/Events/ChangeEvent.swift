@@ -77,7 +77,7 @@ public struct RequestedPush: Hashable, Sendable {
     /// How it is sent.
     public var options: PushOptions
     /// The differences at some push services.
-    var variants: [PushVariant]
+    public var variants: [PushVariant]
     /// The campaign that its pushes are counted for; nil for none.
     public var campaign: String?
     /// The entries of its target that are wrong; nil for nearly all events.

@@ -3,7 +3,7 @@ public enum EventLimits {
     /// The size of a message's body, in bytes.
     public static let bodyBytesMaximum = 4 * 1024 * 1024
     /// How many arrays and objects may lie in each other; an empty innermost one does not count.
-    static let depthMaximum = 64
+    public static let depthMaximum = 64
     /// The length of an event's `id`, in bytes: that of AMQP's `message_id`, so that it fits in every encoding.
     static let identifierBytesMaximum = 255
     /// The length of an event's `source`, in bytes.

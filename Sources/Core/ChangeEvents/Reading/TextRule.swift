@@ -53,7 +53,7 @@ public struct TextRule: Sendable {
     public static let app = word(example: "chat")
 
     /// The campaign of a requested push; no derived one has such a name, for that has a colon.
-    static let campaign = word(example: "spring-sale")
+    public static let campaign = word(example: "spring-sale")
 
     private static func word(example: String) -> TextRule {
         TextRule(bytesMaximum: 64, form: "letters and digits of ASCII and any of . - _, for example \(example)") {

@@ -43,7 +43,7 @@ public struct DispatchActions: Sendable {
         public let apnsID: APNsIdentifier?
 
         /// Creates one.
-        init(milliseconds: Int64, count: Int = 1, apnsID: APNsIdentifier? = nil) {
+        public init(milliseconds: Int64, count: Int = 1, apnsID: APNsIdentifier? = nil) {
             self.milliseconds = milliseconds
             self.count = count
             self.apnsID = apnsID
@@ -105,7 +105,7 @@ public struct DispatchActions: Sendable {
     public init() {}
 
     /// Whether there is nothing to do.
-    var isEmpty: Bool {
+    public var isEmpty: Bool {
         sends.isEmpty && publishes.isEmpty && publishesToRepeat.isEmpty && settles.isEmpty
             && rejections.isEmpty && chunksRejected.isEmpty && plansRejected.isEmpty
             && chunkPagesEnded.isEmpty && chunksConfirmed.isEmpty && datasetsSettled.isEmpty && told.isEmpty

@@ -113,7 +113,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     public var isEmpty: Bool { first < 0 }
 
     /// Whether nothing of a flow waits.
-    func isEmpty(flow: Int) -> Bool { flows[flow].elements.isEmpty }
+    public func isEmpty(flow: Int) -> Bool { flows[flow].elements.isEmpty }
 
     /// The next flow and its element; nil if nothing waits.
     public var head: Head? {

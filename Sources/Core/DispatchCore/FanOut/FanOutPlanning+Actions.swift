@@ -8,13 +8,13 @@ extension FanOutPlanning {
         /// The event, as the registry names its fan-out.
         public var event: FanOutEvent
         /// The message of the event, which each chunk's message copies.
-        var message: Message
+        public var message: Message
         /// The history that each chunk's message bears.
-        var retryState: RetryState
+        public var retryState: RetryState
         /// The audience.
         public var audience: FanOutAudience
         /// The device to leave out.
-        var excludedDeviceID: String?
+        public var excludedDeviceID: String?
 
         /// Describes an event.
         public init(
@@ -46,7 +46,7 @@ extension FanOutPlanning {
         /// The message of the event.
         public let message: Message
         /// The history of the event.
-        let retryState: RetryState
+        public let retryState: RetryState
     }
 
     /// An event that planning has taken over.

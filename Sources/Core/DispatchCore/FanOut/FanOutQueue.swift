@@ -75,7 +75,7 @@ public struct FanOutFlow: Hashable, Sendable {
     /// The name of the app or of the identity pool.
     @ByBytes public var name: String
     /// The apps that its pushes go to, by their index in the configuration; empty if none is configured.
-    var apps: [Int]
+    public var apps: [Int]
 
     /// Names a flow.
     public init(name: String, apps: [Int]) {
@@ -92,7 +92,7 @@ public struct FanOutDelivery: Hashable, Sendable {
     /// The delivery.
     public var tag: DeliveryTag
     /// The chunk; nil for a continuation.
-    var key: FanOutChunkKey?
+    public var key: FanOutChunkKey?
     /// The flow that it belongs to.
     public var flow: FanOutFlow
     /// The position before its first page; nil for the start of the audience.

@@ -180,7 +180,7 @@ public struct AppHealth: Sendable {
     public func isUnreachable(route: Int) -> Bool { routes.isUnreachable(route) }
 
     /// Whether an operator has paused an app.
-    func isPaused(app: Int) -> Bool { apps[app].isPaused }
+    public func isPaused(app: Int) -> Bool { apps[app].isPaused }
 
     /// Whether the push service does not accept the key of an app, at all or in one environment, as far as is known.
     public func isKeyRefused(app: Int) -> Bool { apps[app].credentials.isKeyRefused }

@@ -108,7 +108,7 @@ public struct CredentialMonitor: Sendable {
     }
 
     /// The wait of a push that its scope's pause keeps back; nil if none does.
-    func pause(of token: borrowing DeviceToken, route: Int) -> Wait? {
+    public func pause(of token: borrowing DeviceToken, route: Int) -> Wait? {
         if isQuiet { return nil }
         let scope = Scope(route: route, origin: token.originDigest(seed: seed))
         guard let evidence = scopes[scope], evidence.pausedSince != nil else { return nil }

@@ -43,7 +43,7 @@ public struct ContentRenderer {
     }
 
     /// The route to a device; nil if its app is not configured, or does not use its push service.
-    func route(to device: Recipient) -> AppRoute? {
+    public func route(to device: Recipient) -> AppRoute? {
         guard let app = appByName[device.app] else { return nil }
         return apps[app].routes.first { $0.transportRoute(to: device.platform) != nil }
     }

@@ -85,7 +85,7 @@ public final class DecodedEvent: Sendable {
     }
 
     /// The one device to leave out: the one that made the change, unless the history names the devices to serve.
-    var excludedDeviceID: String? {
+    public var excludedDeviceID: String? {
         guard retryState.deviceIDs == nil, !retryState.notifiesOrigin else { return nil }
         return switch event.kind {
         case .dataset(let change): change.deviceID

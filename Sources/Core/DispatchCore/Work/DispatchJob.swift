@@ -11,7 +11,7 @@ public final class DispatchJob: Sendable {
     /// The deliveries that end with this job: the event's own, and those of the events that it stands for.
     public let tags: [DeliveryTag]
     /// The class of the queue that it came from, which decides what it has to wait for.
-    let deliveryClass: DeliveryClass
+    public let deliveryClass: DeliveryClass
     /// The message of the event, for copies that are requeued.
     public let message: Message
     /// The history of the event.
@@ -19,7 +19,7 @@ public final class DispatchJob: Sendable {
     /// From which each push derives its `apns-id`.
     public let identity: PushIdentity
     /// The event, for what is told of its pushes; nil if it could not be decoded.
-    let event: DecodedEvent?
+    public let event: DecodedEvent?
     /// The content for each app among its devices.
     public let renderings: [AppRendering]
     /// The devices of this page.
@@ -31,9 +31,9 @@ public final class DispatchJob: Sendable {
     /// The delivery whose chunk this is a page of; nil for all other jobs.
     ///
     /// The delivery ends with the last page and not with this job, whose `tags` are empty.
-    let chunk: DeliveryTag?
+    public let chunk: DeliveryTag?
     /// When the change happened, for the lag; nil if unknown.
-    let changed: WallTime?
+    public let changed: WallTime?
     /// Whether each push gets one attempt only.
     let expiresImmediately: Bool
     /// The dataset whose order waits for this job; nil if no other job waits for it.
@@ -172,7 +172,7 @@ public struct PushAssignment: Hashable, Sendable {
     /// The index of its content in the job's renderings; nil if no route leads to it.
     var rendering: Int?
     /// The row of the subscription.
-    var subscription: Int64
+    public var subscription: Int64
     /// Why its push cannot be made, if so; it goes to the dead letters with this.
     var problem: EventRejection?
 }

@@ -7,7 +7,7 @@ public struct DispatchLimits: Hashable, Sendable {
     /// The most deliveries that the broker hands out at once: the prefetch.
     public var unsettledDeliveriesMaximum = 1_000
     /// The most devices of an event that the look-up of a large batch finds; one more look-up finds the rest.
-    var devicesPerPageMaximum = 250
+    public var devicesPerPageMaximum = 250
     /// How many devices a batch of interactive deliveries is to find.
     ///
     /// A batch that finds more makes the next one smaller, so the memory for waiting devices is bounded, however large
@@ -16,11 +16,11 @@ public struct DispatchLimits: Hashable, Sendable {
     /// How many batches of interactive deliveries the registry is asked for at once.
     public var batchesAskedMaximum = 1
     /// The most devices in one page of a bulk delivery, which one look-up finds and the worker keeps in memory.
-    var devicesPerBulkPageMaximum = 1_000
+    public var devicesPerBulkPageMaximum = 1_000
     /// The most devices of an app that may wait for bulk pushes when its next page is looked up.
     ///
     /// A look-up takes some time, in which these devices are sent to.
-    var bulkDevicesWaitingMaximum = 250
+    public var bulkDevicesWaitingMaximum = 250
     /// How many devices an audience may have that one worker serves page by page; a larger one is planned in chunks.
     public var fanOutThresholdDevices = 1_000
     /// The most devices in one chunk of a large fan-out.
@@ -55,13 +55,13 @@ public struct DispatchLimits: Hashable, Sendable {
 /// Where the dispatcher publishes: queues for requeued messages, by name, and the exchange for outcomes.
 public struct DispatchQueues: Hashable, Sendable {
     /// The retry queues, by delay in milliseconds.
-    var retry: [Int64: String]
+    public var retry: [Int64: String]
     /// The continuation of large fan-outs.
-    var fanout: String
+    public var fanout: String
     /// The dead letters.
-    var deadLetter: String
+    public var deadLetter: String
     /// The exchange for what became of pushes.
-    var outcomes: String
+    public var outcomes: String
 
     /// Creates a set of names.
     public init(retry: [Int64: String], fanout: String, deadLetter: String, outcomes: String = "apus.outcomes") {

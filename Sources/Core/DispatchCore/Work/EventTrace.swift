@@ -21,9 +21,9 @@ public struct EventTrace: Hashable, Sendable {
 /// One attempt to send a push, for its span.
 public struct PushAttempt: Sendable {
     /// The push service.
-    var service: PushService
+    public var service: PushService
     /// The app.
-    var app: String
+    public var app: String
     /// The `apns-id` of the push, which stands in outcomes and in exemplars as well.
     public var apnsID: APNsIdentifier
     /// Which attempt it is of this delivery, from 1.
@@ -35,7 +35,7 @@ public struct PushAttempt: Sendable {
     /// The consequence.
     public var disposition: Disposition
     /// From the request's first byte to the outcome, in nanoseconds.
-    var durationNanoseconds: UInt64
+    public var durationNanoseconds: UInt64
 
     /// Describes an attempt.
     public init(

@@ -8,7 +8,7 @@ public struct PipelineConfiguration: Sendable {
         /// Where its pushes go: to APNs and to clients that fetch, and to each further push service.
         public var routes: [AppRoute]
         /// Its identity pools.
-        var identityPoolIDs: [String]
+        public var identityPoolIDs: [String]
         /// Whether its devices report opened pushes of campaigns.
         var reportsOpens: Bool
 
@@ -37,13 +37,13 @@ public struct PipelineConfiguration: Sendable {
     /// The apps.
     public var apps: [App]
     /// When failed pushes are tried again.
-    var retryPolicy: RetryPolicy
+    public var retryPolicy: RetryPolicy
     /// Where requeued messages go.
-    var queues: DispatchQueues
+    public var queues: DispatchQueues
     /// The bounds.
     public var limits: DispatchLimits
     /// How long to wait before the registry is asked again, and before a refused message is published again.
-    var repeatDelayNanoseconds: UInt64 = 1_000_000_000
+    public var repeatDelayNanoseconds: UInt64 = 1_000_000_000
     /// Proves the receipts in pushes of campaigns; nil if no app reports opened pushes.
     public var receipts: ReceiptAuthentication?
 

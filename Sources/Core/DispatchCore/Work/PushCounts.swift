@@ -25,7 +25,7 @@ public struct PushCounts: Hashable, Sendable {
     public init() {}
 
     /// The requeued pushes of both kinds.
-    var requeued: Int { requeuedForRetry + deadLettered }
+    public var requeued: Int { requeuedForRetry + deadLettered }
 
     /// Whether every matched push is accounted for.
     public var isBalanced: Bool { unaccounted == 0 }

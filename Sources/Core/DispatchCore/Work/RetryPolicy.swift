@@ -24,13 +24,13 @@ public struct RetryPolicy: Hashable, Sendable {
     }
 
     /// The ladder, ascending; never empty.
-    let delaysMilliseconds: [Int64]
+    public let delaysMilliseconds: [Int64]
     /// The most attempts for one push.
-    let attemptsMaximum: Int
+    public let attemptsMaximum: Int
     /// How long after its event was published a push is tried.
     public let ageMaximumMilliseconds: Int64
     /// The least wait after a 5xx; Apple asks for 15 minutes.
-    let serverErrorDelayMilliseconds: Int64
+    public let serverErrorDelayMilliseconds: Int64
     /// The least wait for a push whose app is suspended, or cannot be reached.
     static let suspensionDelayMilliseconds: Int64 = 30_000
     /// The least wait for a push whose app is slow or paused; as for an outage, each further wait is as long as all

@@ -30,9 +30,9 @@ public struct RetryState: Hashable, Sendable {
     /// Whether the device that made the change is notified as well.
     public var notifiesOrigin = false
     /// The exchange that the event was published to.
-    var originalExchange: String
+    public var originalExchange: String
     /// The routing key that the event was published with.
-    var originalRoutingKey: String
+    public var originalRoutingKey: String
     /// Whether the delivery was requeued before, so that it is not an event fresh from a backend.
     public var isRequeuedCopy: Bool
     /// Whether the message has headers `apus-…` that do not count, because Apus did not write them.
@@ -115,7 +115,7 @@ public struct RetryState: Hashable, Sendable {
     }
 
     /// Whether the event has lost its use.
-    func hasExpired(nowMilliseconds: Int64) -> Bool {
+    public func hasExpired(nowMilliseconds: Int64) -> Bool {
         expiresAt.map { $0 <= WallTime(milliseconds: nowMilliseconds) } ?? false
     }
 

@@ -4,7 +4,7 @@
 /// mirror shows it.
 public struct CourierKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// How many bytes it has.
-    static let byteCount = 32
+    public static let byteCount = 32
 
     /// The key itself.
     public let bytes: [UInt8]

@@ -18,7 +18,7 @@ public struct AddressKey: Hashable, Sendable {
     /// The version of the schema that brought marks and the table `device_address`.
     public static let schemaVersion: Int64 = 3
     /// The longest key, in bytes.
-    static let bytesMaximum = 256
+    public static let bytesMaximum = 256
 
     /// The value of the column `platform`.
     public let platformNumber: Int64

@@ -62,7 +62,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     /// Topics of its app to subscribe to, beside those it has.
     @ByBytes public var topics: [String]
     /// Tokens beside its alert token, registered with the device; those of other kinds stay.
-    var tokens: [TokenKind: DeviceToken]
+    public var tokens: [TokenKind: DeviceToken]
 
     /// Creates a registration.
     public init(

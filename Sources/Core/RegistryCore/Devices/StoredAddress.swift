@@ -13,7 +13,7 @@ public struct StoredAddress: Hashable, Sendable {
     /// When the address ends, in milliseconds since 1970.
     public var expiresAtMilliseconds: Int64?
     /// When the device was registered, in milliseconds since 1970: a copy of its own row's, which is only read.
-    private(set) var registeredAtMilliseconds: Int64?
+    public private(set) var registeredAtMilliseconds: Int64?
 
     /// Takes the parts that the key of an address has no room for; nil if it has room for all.
     public init?(_ token: DeviceToken, _ platform: Platform) {

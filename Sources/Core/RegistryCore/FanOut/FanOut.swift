@@ -103,7 +103,7 @@ public enum FanOutRules {
     /// How many are forgotten at once at most, so that no call takes long.
     public static let forgottenAtOnceMaximum = 10
     /// The most chunks and devices that a fan-out can have.
-    static let countMaximum = 1 << 40
+    public static let countMaximum = 1 << 40
 
     /// A number of chunks or devices as a message or a row says it, or the nearest one that there can be.
     public static func count(_ number: Int64) -> Int { Int(min(max(0, number), Int64(countMaximum))) }

@@ -7,7 +7,7 @@ public struct RegistryQuotas: Hashable, Sendable {
     /// No quota at all.
     public static let unlimited = RegistryQuotas(limits: [:])
     /// Each quota's own limit.
-    static let standard = RegistryQuotas(
+    public static let standard = RegistryQuotas(
         limits: Dictionary(uniqueKeysWithValues: RegistryQuota.allCases.map { ($0, $0.standardLimit) }))
 
     private var limits: [RegistryQuota: Int]

@@ -11,7 +11,7 @@ public struct SubscriptionGrowth {
     /// The state of a subscription before it is saved again.
     public struct Known {
         /// The bytes of its definition.
-        let bytes: Int64
+        public let bytes: Int64
         /// Whether it has fired its only push, so that it did not count for its owner.
         let hasFired: Bool
 

@@ -14,9 +14,9 @@ public struct SchemaMigration: Hashable, Sendable {
     /// was added. It is higher if an older program would fail or do harm (*contract*).
     public let minimumProgramSchema: Int64
     /// The statements that do it.
-    let up: String
+    public let up: String
     /// The statements that undo it; nil if it cannot be undone.
-    let down: String?
+    public let down: String?
 
     /// Creates a migration.
     public init(
@@ -53,7 +53,7 @@ public struct SchemaMigrations: Hashable, Sendable {
     /// All migrations, oldest first.
     public let all: [SchemaMigration]
     /// The oldest registry that the program can read and write.
-    let oldestUsable: Int64
+    public let oldestUsable: Int64
 
     /// Creates the list of a store.
     ///

@@ -17,9 +17,9 @@ public struct NotificationInfo: Hashable, Sendable {
     /// A text in the app's strings, with fields of the record as its arguments.
     public struct LocalizedText: Hashable, Sendable {
         /// The key in the app's strings.
-        var key: String
+        public var key: String
         /// The fields whose values are the arguments.
-        var argumentFields: [String]
+        public var argumentFields: [String]
 
         /// Creates a text.
         public init(key: String, argumentFields: [String] = []) {
@@ -88,7 +88,7 @@ public struct NotificationInfo: Hashable, Sendable {
     /// Checks the limits.
     ///
     /// - Throws: `RegistryError` with `.invalid`.
-    func check() throws(RegistryError) {
+    public func check() throws(RegistryError) {
         guard additionalFields.count <= Self.additionalFieldsMaximum else {
             throw RegistryError(
                 .invalid,

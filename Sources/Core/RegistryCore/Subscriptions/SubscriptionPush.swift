@@ -7,11 +7,11 @@ import Predicates
 /// The push that a change of a record makes of a subscription.
 public struct SubscriptionPush {
     /// The subscription.
-    let subscription: PushedSubscription
+    public let subscription: PushedSubscription
     /// The change.
     public let change: RecordChange
     /// The identifier of the container, for the payload: `iCloud.` and the app's bundle identifier.
-    let containerID: String
+    public let containerID: String
     /// Names the event in the payload.
     public let notificationID: String
 

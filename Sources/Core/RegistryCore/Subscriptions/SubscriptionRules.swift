@@ -48,7 +48,7 @@ public enum SubscriptionRules {
     /// Checks the names of a key.
     ///
     /// - Throws: `RegistryError` with `.invalid`.
-    static func check(_ key: SubscriptionKey) throws(RegistryError) {
+    public static func check(_ key: SubscriptionKey) throws(RegistryError) {
         try RegistryRules.check(key.app, "app", .app)
         try RegistryRules.check(key.subscriptionID, "subscription identifier")
         switch key.owner {

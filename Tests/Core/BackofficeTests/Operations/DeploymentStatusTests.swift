@@ -1,7 +1,8 @@
-import Backoffice
 import DispatchCore
 import RegistryCore
 import Testing
+
+@testable import Backoffice
 
 @Suite("Reports of processes, and what they make together")
 struct DeploymentStatusTests {

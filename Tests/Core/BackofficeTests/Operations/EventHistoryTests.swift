@@ -1,7 +1,8 @@
-import Backoffice
 import Notifications
 import RegistryCore
 import Testing
+
+@testable import Backoffice
 
 @Suite("What happened to one event")
 struct EventHistoryTests {

@@ -1,8 +1,9 @@
-import Backoffice
 import ChangeEvents
 import Essentials
 import Messages
 import Testing
+
+@testable import Backoffice
 
 /// A machine, its time, and what it has asked for.
 private struct Bench {

@@ -1,9 +1,10 @@
 import ChangeEvents
-import DispatchCore
 import JSON
 import Notifications
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Receipts in the pushes of campaigns")
 struct ReceiptRenderingTests {

@@ -1,6 +1,7 @@
-import DispatchCore
 import PushTestKit
 import Testing
+
+@testable import DispatchCore
 
 @Suite("The acknowledgement frontier")
 struct AcknowledgementFrontierTests {

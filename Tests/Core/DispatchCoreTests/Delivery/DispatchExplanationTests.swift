@@ -1,11 +1,12 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Messages
 import Notifications
 import PushTestKit
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("What becomes of the words of a push service")
 struct DispatchExplanationTests {

@@ -1,11 +1,12 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Messages
 import Notifications
 import PushTestKit
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Push services of one app side by side")
 struct DispatchServiceTests {

@@ -1,11 +1,12 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Messages
 import Notifications
 import PushTestKit
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("The life of a delivery")
 struct DispatchStateMachineTests {

@@ -1,8 +1,9 @@
 import ChangeEvents
-import DispatchCore
 import PushTestKit
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 /// Planners over a registry in memory: an audience of positions 1 to n, some of which leave while it is planned.
 struct FanOutPlannerTests {

@@ -1,9 +1,10 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Messages
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 /// Values that a publisher, or a hand in the queues, may write into the headers of Apus.
 @Suite("Headers that are not what Apus writes")

@@ -1,8 +1,9 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 @Suite("How late pushes are")
 struct LagTests {

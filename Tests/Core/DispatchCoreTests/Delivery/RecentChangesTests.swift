@@ -1,7 +1,8 @@
-import DispatchCore
 import Essentials
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 @Suite("What a worker remembers of the counts that it has told devices of")
 struct RecentChangesTests {

@@ -1,7 +1,8 @@
-import DispatchCore
 import Essentials
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 @Suite("The retry ladder")
 struct RetryPolicyTests {

@@ -1,8 +1,9 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Serving large fan-outs: how chunks end")
 struct FanOutEndingTests {

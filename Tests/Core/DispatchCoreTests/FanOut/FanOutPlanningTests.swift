@@ -1,10 +1,11 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Predicates
 import PushTestKit
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Planning large fan-outs")
 struct FanOutPlanningTests {

@@ -1,7 +1,8 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Serving large fan-outs: turns and pages")
 struct FanOutServingTests {

@@ -1,7 +1,8 @@
-import DispatchCore
 import Essentials
 import PushTestKit
 import Testing
+
+@testable import DispatchCore
 
 /// Runs the machine in a random world: `ServingWorld` compares each of its actions with a model.
 @Suite("Serving large fan-outs, at random")

@@ -1,5 +1,6 @@
-import DispatchCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Slow apps and busy ones")
 struct AppLoadTests {

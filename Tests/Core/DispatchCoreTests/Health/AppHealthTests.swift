@@ -1,8 +1,9 @@
-import DispatchCore
 import Essentials
 import Notifications
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("The health of apps")
 struct AppHealthTests {

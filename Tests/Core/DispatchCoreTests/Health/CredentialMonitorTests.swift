@@ -1,9 +1,10 @@
-import DispatchCore
 import Essentials
 import Notifications
 import PushTestKit
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Who may convict a key")
 struct CredentialMonitorTests {

@@ -1,6 +1,7 @@
-import DispatchCore
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Push services that serve an app badly")
 struct ServiceHealthTests {

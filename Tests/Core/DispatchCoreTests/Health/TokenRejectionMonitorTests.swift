@@ -1,8 +1,9 @@
-import DispatchCore
 import Essentials
 import Notifications
 import PushTestKit
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Tokens that are called bad")
 struct TokenRejectionMonitorTests {

@@ -1,7 +1,8 @@
 import ChangeEvents
-import DispatchCore
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Outcomes while the broker takes no messages")
 struct BlockedOutcomeTests {

@@ -1,7 +1,8 @@
 import ChangeEvents
-import DispatchCore
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 @Suite("What backends are told of coalesced pushes")
 struct CoalescedOutcomeTests {

@@ -1,7 +1,8 @@
 import ChangeEvents
-import DispatchCore
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Whose devices the registry is asked for")
 struct OutcomeOwnerTests {

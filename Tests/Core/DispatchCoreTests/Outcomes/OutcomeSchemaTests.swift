@@ -1,12 +1,13 @@
 import Backoffice
 import ChangeEvents
-import DispatchCore
 import JSON
 import Messages
 import Notifications
 import PushTestKit
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("The schema of outcomes")
 struct OutcomeSchemaTests {

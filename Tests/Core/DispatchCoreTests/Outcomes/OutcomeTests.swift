@@ -1,11 +1,12 @@
 import Backoffice
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Messages
 import Notifications
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("What backends are told of their pushes")
 struct OutcomeTests {

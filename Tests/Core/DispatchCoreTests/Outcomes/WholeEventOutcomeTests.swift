@@ -1,8 +1,9 @@
 import Backoffice
 import ChangeEvents
-import DispatchCore
 import Notifications
 import Testing
+
+@testable import DispatchCore
 
 @Suite("What backends are told of events that end before their devices are known")
 struct WholeEventOutcomeTests {

@@ -1,8 +1,9 @@
 import ChangeEvents
-import DispatchCore
 import Notifications
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Several batches that are asked of the registry at once")
 struct BatchesAskedTests {

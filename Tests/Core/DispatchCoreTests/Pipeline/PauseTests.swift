@@ -1,10 +1,11 @@
 import Backoffice
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Notifications
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Pauses")
 struct PauseTests {

@@ -1,9 +1,10 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Notifications
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("The decisions of a pipeline")
 struct PipelineMachineTests {

@@ -1,10 +1,11 @@
 import Backoffice
 import ChangeEvents
-import DispatchCore
 import Messages
 import Notifications
 import RegistryCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("Events of whose targets some are wrong")
 struct RefusedTargetTests {

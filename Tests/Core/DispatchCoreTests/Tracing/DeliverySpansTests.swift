@@ -1,9 +1,10 @@
 import ChangeEvents
-import DispatchCore
 import Essentials
 import Notifications
 import Testing
 import Tracing
+
+@testable import DispatchCore
 
 @Suite("The spans of deliveries")
 struct DeliverySpansTests {

@@ -1,8 +1,9 @@
 import ChangeEvents
-import DispatchCore
 import Notifications
 import Testing
 import Tracing
+
+@testable import DispatchCore
 
 @Suite("The spans of a pipeline")
 struct PipelineSpanTests {

@@ -1,7 +1,8 @@
 import Notifications
 import PushTestKit
-import RegistryCore
 import Testing
+
+@testable import RegistryCore
 
 /// The rules for addresses of devices.
 struct AddressRuleTests {
