@@ -172,10 +172,10 @@ public final class InMemoryRegistry: Registry {
     public func register(_ registrations: [DeviceRegistration], keepsApps: Bool) throws(RegistryError) -> Int {
         try check()
         for registration in registrations { try RegistryRules.check(registration) }
-        let (before, firstNumber) = (self.entries, lastNumber)
+        let (before, learned, firstNumber) = (self.entries, knownDatasets, lastNumber)
         for registration in registrations {
             if keepsApps, let old = entries[registration.device.deviceID], old.device.app != registration.device.app {
-                entries = before
+                (entries, knownDatasets) = (before, learned)
                 throw RegistryError.deviceOfAnotherApp
             }
             store(registration)
