@@ -3,7 +3,7 @@ import Testing
 /// How many files a change of one kind takes, counted by a representative that exists.
 @Suite("A change stays in few files")
 struct ChangeSpreadTests {
-    /// Two of them are not needed: what Amazon Cognito knows, and what an event may say of Android devices alone.
+    /// A new service needs two of them not: `CognitoCall.swift`, and `RequestedPush+Decoding.swift` for what differs.
     @Test("Code names a push service in at most twelve files beside its own")
     func pushService() {
         let files = Self.files { $0.contains(#/ADM|\badm(?![a-z])/#) }.filter { !$0.contains("ADM") }

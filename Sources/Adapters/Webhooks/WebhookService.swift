@@ -65,13 +65,13 @@ public final class WebhookService: Sendable {
     public func start() {
         publisher.start(handler: WebhookPublishHandler(senders, board))
         source.start { [senders, board] event in
-            if case .changed(let state, let index) = event { board.changed(state, endpoint: index) }
-            senders.loop.submit {
-                switch event {
-                case .received(let deliveries, let index): senders.value[index].received(deliveries)
-                case .changed(.consuming(let epoch), let index): senders.value[index].consumptionBegan(epoch: epoch)
-                case .changed: break
-                }
+            switch event {
+            case .received(let deliveries, let index):
+                senders.loop.submit { senders.value[index].received(deliveries) }
+            case .changed(let state, let index):
+                board.changed(state, endpoint: index)
+                guard case .consuming(let epoch) = state else { return }
+                senders.loop.submit { senders.value[index].consumptionBegan(epoch: epoch) }
             }
         }
     }
@@ -89,15 +89,9 @@ public final class WebhookService: Sendable {
             return !isStopped
         }
         guard isFirst else { return true }
-        let isComplete = await withTaskGroup(of: Bool.self) { [senders] stops in
+        let isComplete = await withTaskGroup(of: Bool.self) { stops in
             for index in board.health.endpoints.indices {
-                stops.addTask {
-                    await withCheckedContinuation { continuation in
-                        senders.loop.submit {
-                            senders.value[index].stop(withinSeconds: seconds) { continuation.resume(returning: $0) }
-                        }
-                    }
-                }
+                stops.addTask { await self.stopSender(index, withinSeconds: seconds) }
             }
             return await stops.reduce(true) { $0 && $1 }
         }
@@ -105,6 +99,14 @@ public final class WebhookService: Sendable {
         let isConfirmed = await publisher.close(deadlineSeconds: Self.closeSeconds)
         senders.loop.stopAndJoin()
         return isComplete && isConfirmed
+    }
+
+    private func stopSender(_ index: Int, withinSeconds seconds: Double) async -> Bool {
+        await withCheckedContinuation { continuation in
+            senders.loop.submit { [senders] in
+                senders.value[index].stop(withinSeconds: seconds) { continuation.resume(returning: $0) }
+            }
+        }
     }
 }
 

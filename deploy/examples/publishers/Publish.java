@@ -1,5 +1,5 @@
 // Publishes an event, and ends when RabbitMQ has it: java -cp … Publish.java AMQP-URL EVENT-FILE ROUTING-KEY
-import com.rabbitmq.client.*; // Debian: librabbitmq-client-java
+import com.rabbitmq.client.*; // Debian: librabbitmq-client-java libslf4j-java
 import java.nio.file.*;
 import java.util.concurrent.atomic.AtomicBoolean;
 

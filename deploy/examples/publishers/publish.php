@@ -1,6 +1,6 @@
 <?php
 // Publishes an event, and ends when RabbitMQ has it: publish.php AMQP-URL EVENT-FILE ROUTING-KEY
-require "PhpAmqpLib/autoload.php"; // Debian: php-amqplib
+require "PhpAmqpLib/autoload.php"; // Debian: php-cli php-amqplib
 
 use PhpAmqpLib\Connection\AMQPStreamConnection;
 use PhpAmqpLib\Message\AMQPMessage;

@@ -30,7 +30,8 @@ struct ExplainCommand: Command {
         examples: [
             .init("apus explain 6f2c --log worker.log", "Tells what a log and the registry know."),
             .init(
-                "journalctl -u apus -o cat | apus explain 6f2c --log -", "Reads the journal of the service."),
+                "journalctl --unit 'apus@*' --output cat | apus explain 6f2c --log -",
+                "Reads the journal of all workers."),
             .init(
                 "apus explain 6f2c --outcomes outcomes.ndjson --device mei-phone",
                 "Tells what became of the push to one device, from recorded outcomes."),

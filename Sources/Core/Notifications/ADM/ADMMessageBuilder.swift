@@ -2,8 +2,8 @@ internal import JSON
 
 /// Writes messages as ADM takes them, once for all devices of an event.
 ///
-/// A message is data alone, and the app decides what to show. All values are texts. Two pushes of an event differ in
-/// the time that is left; the builder writes what comes after it, and `ADMMessageWriter` puts the parts together:
+/// A message is data alone, and the app decides what to show. All values are texts. Two pushes of an event differ only
+/// in `expiresAfter`. The builder writes the rest of the message, and `ADMMessageWriter` puts `expiresAfter` before it:
 ///
 ///     {"expiresAfter":60,  +  "consolidationKey":"…","data":{…}}
 ///

@@ -64,7 +64,7 @@ public struct FCMConfiguration: Sendable {
             FCMRoute.defaultLimits, connections: connections, connectionsMaximum: connectionsMaximum)
         limits.pushesPerMinuteMaximum = max(1, messagesPerMinute)
         do throws(ServiceError) {
-            // Before the thread that fetches tokens, which reads it from its URL as well.
+            // A wrong proxy URL must throw here; the source of tokens would find it only with its first fetch.
             let proxy = try HTTPProxy.at(proxyURL)
             let credentials = ServiceAccountCredentials(
                 serviceAccount.content,

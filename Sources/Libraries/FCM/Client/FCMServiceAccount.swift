@@ -8,7 +8,8 @@ public struct FCMServiceAccount: Hashable, Sendable, CustomStringConvertible, Cu
 
     /// The account in a file; keep its mode 600.
     ///
-    /// A new key in the file is used within the hour.
+    /// A new key in the file is used within the hour. A file that cannot be read or holds no account is found when the
+    /// client is made.
     public static func file(_ path: String) -> FCMServiceAccount { FCMServiceAccount(content: .file(path)) }
 
     /// The contents of such a file, for example as `Data`, or the `utf8` of a text.
@@ -17,12 +18,7 @@ public struct FCMServiceAccount: Hashable, Sendable, CustomStringConvertible, Cu
     }
 
     /// The kind of the source.
-    public var description: String {
-        switch content {
-        case .file(let path): "the service account in \(path)"
-        case .json: "a service account"
-        }
-    }
+    public var description: String { ServiceAccountCredentials(content).description }
 
     /// Shows nothing of the account.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -9,15 +9,6 @@ public enum SendOutcome<Rejection: ServiceRejection>: Hashable, Sendable {
     /// There was no answer.
     case failed(PushFailure)
 
-    /// Whether sending the same message to the same address again may succeed.
-    var isWorthRetrying: Bool {
-        switch self {
-        case .accepted: false
-        case .rejected(let rejection): rejection.remedy == .sendLater
-        case .failed: true
-        }
-    }
-
     /// Takes over an outcome of the transport.
     ///
     /// - Parameters:
@@ -48,7 +39,13 @@ extension SendResult {
     public var isAccepted: Bool { outcome == .accepted }
 
     /// Whether sending the same message to the same address again may succeed.
-    public var isWorthRetrying: Bool { outcome.isWorthRetrying }
+    public var isWorthRetrying: Bool {
+        switch outcome {
+        case .accepted: false
+        case .rejected(let rejection): rejection.remedy == .sendLater
+        case .failed: true
+        }
+    }
 }
 
 /// The rejection of a push: a push service looked at it and did not take it.

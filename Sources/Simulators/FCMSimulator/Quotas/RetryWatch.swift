@@ -5,7 +5,7 @@
 struct RetryWatch {
     private static let serverErrorSeconds: Int64 = 10
     private static let throttlingSeconds: Int64 = 60
-    /// How many messages are watched at once; the watch over further ones begins anew.
+    /// The most messages that are watched; one more makes the watch forget all others.
     private static let messagesMaximum = 1_000_000
 
     private var notBefore: [UInt128: (milliseconds: Int64, isThrottling: Bool)] = [:]

@@ -93,7 +93,7 @@ enum VAPIDSubjectRule {
 
 /// The tokens that were verified lately, because a sender uses each of them for hours.
 struct VAPIDTokenCache {
-    /// How many tokens are kept; then it begins anew.
+    /// The most tokens that are kept; one more makes the cache forget all others.
     private static let tokensMaximum = 1_024
 
     private let parser = JSONParser(depthMaximum: 8, bytesMaximum: 4_096)

@@ -68,7 +68,7 @@ final class OriginParts: Sendable {
 
 /// Watches whether a sender waits as long as `retry-after` says: a pure state machine, whose time is an argument.
 struct RetryAfterWatch {
-    /// How many subscriptions are watched at once; the watch over further ones begins anew.
+    /// The most subscriptions that are watched; one more makes the watch forget all others.
     private static let subscriptionsMaximum = 1_000_000
 
     private var notBefore: [Int: Int64] = [:]
@@ -100,7 +100,7 @@ struct RetryAfterWatch {
 struct CollapsibleBurst {
     private static let burst: Int64 = 20
     private static let refillMilliseconds: Int64 = 180_000
-    /// How many browsers are watched at once; the watch over further ones begins anew.
+    /// The most browsers that are watched; one more makes the watch forget all others.
     private static let browsersMaximum = 1_000_000
 
     private var browsers: [Int: (left: Int64, refilledMilliseconds: Int64)] = [:]

@@ -74,13 +74,12 @@ public final class AnalyticsRun: OutcomeRun {
     public func start() {
         counter.loop.submit { [counter] in counter.value.start() }
         source.start { [counter, health] event in
-            if case .changed(let state, _) = event { health.consumption.withLock { $0 = state.problem } }
-            counter.loop.submit {
-                switch event {
-                case .received(let deliveries, _): counter.value.received(deliveries)
-                case .changed(.consuming, _): counter.value.connectionBegan()
-                case .changed: break
-                }
+            switch event {
+            case .received(let deliveries, _): counter.loop.submit { counter.value.received(deliveries) }
+            case .changed(let state, _):
+                health.consumption.withLock { $0 = state.problem }
+                guard case .consuming = state else { return }
+                counter.loop.submit { counter.value.connectionBegan() }
             }
         }
         logger.log(

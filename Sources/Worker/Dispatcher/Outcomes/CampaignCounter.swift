@@ -10,7 +10,7 @@ import Synchronization
 /// The ports of a registry that counts campaigns.
 typealias CountingRegistry = CampaignRegistry & SchemaRegistry
 
-/// Has outcomes counted, on the loop of the registry; an outcome is acknowledged when the registry has it.
+/// Counts outcomes in the registry, on a loop of its own; an outcome is acknowledged when the registry has it.
 ///
 /// Outcomes that come while the registry is busy are counted together, in one transaction. SQLite has one writer at a
 /// time, so transactions are small, and after each the registry is left to others for as long as it took.

@@ -69,6 +69,7 @@ extension Pipeline {
     }
 
     private static func server(of platform: Platform) -> String {
-        platform == .apns ? "APNs' production server" : "APNs' development server"
+        guard platform.isAPNs else { return platform.service.title }
+        return platform == .apns ? "APNs' production server" : "APNs' development server"
     }
 }

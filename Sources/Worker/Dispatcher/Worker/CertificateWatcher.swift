@@ -47,8 +47,6 @@ final class CertificateWatcher: Sendable {
                 failure = nil
                 guard !isFirst else { return }
                 logger.log(.info, "registry.certificate.renewed", [.field("file", paths.certificate)])
-            } catch let error as ConfigurationFile.Failure {
-                failed("\(error.message); \(error.remedy)")
             } catch {
                 failed("\(error)")
             }

@@ -21,12 +21,15 @@ extension Configuration {
             var routes: [HTTP1Route] = []
             for app in apps {
                 guard let adm = app.adm else { continue }
-                let log = AccessTokenLog(
-                    account: adm.clientID, settings: "client_id and client_secret", logger: logger, metrics: metrics)
+                let source = try tokens.source(
+                    of: adm.credentials,
+                    log: AccessTokenLog(
+                        account: adm.clientID, settings: "client_id and client_secret", logger: logger,
+                        metrics: metrics))
                 routes.append(
                     try ADMRoute.make(
                         app: app.name, endpoint: adm.endpoint?.description ?? "", extraTrustAnchorsFile: adm.caFile,
-                        tokenSource: try tokens.source(of: adm.credentials, log: log), limits: limits,
+                        tokenSource: source, limits: limits,
                         proxy: try HTTPProxy.at(adm.proxy?.revealed), logger: logger, metrics: metrics))
             }
             return routes

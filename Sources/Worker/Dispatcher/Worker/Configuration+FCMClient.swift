@@ -27,10 +27,12 @@ extension Configuration {
             var routes: [ServiceRoute] = []
             for app in apps {
                 guard let fcm = app.fcm else { continue }
-                let account = try fcm.credentials.account()
-                let log = AccessTokenLog(
-                    account: account.email, settings: "service_account_file", logger: logger, metrics: metrics)
-                let source = try tokens.source(of: fcm.credentials, log: log)
+                let credentials = fcm.credentials
+                let account = try credentials.account()
+                let source = try tokens.source(
+                    of: credentials,
+                    log: AccessTokenLog(
+                        account: account.email, settings: "service_account_file", logger: logger, metrics: metrics))
                 routes.append(
                     try fcm.route(
                         app: app.name, accountProject: account.projectID, source,

@@ -78,8 +78,7 @@ extension Configuration {
             return String(decoding: try ConfigurationFile.read(path), as: UTF8.self)
         } catch {
             throw WorkerError(
-                error.isTransient ? .unavailable : .configuration,
-                "cannot read \(path): \(error.message); \(error.remedy)")
+                error.isTransient ? .unavailable : .configuration, "cannot read \(path): \(error)")
         }
     }
 }

@@ -20,7 +20,7 @@ extension Configuration.RegistryLocation {
             do throws(ConfigurationFile.Failure) {
                 url = String(decoding: try ConfigurationFile.read(path), as: UTF8.self)
             } catch {
-                throw RegistryError(.unavailable, "cannot read \(path): \(error.message); \(error.remedy)")
+                throw RegistryError(.unavailable, "cannot read \(path): \(error)")
             }
             while let last = url.last, last.isWhitespace { url.removeLast() }
         }

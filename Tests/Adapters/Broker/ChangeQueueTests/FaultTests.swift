@@ -248,11 +248,14 @@ struct FaultTests {
         try queue.broker.kill()
         try await queue.broker.startAgain()
         try await queue.publishUntilConfirmed(queue.messages(0..<300))
+        let bindings = try await queue.broker.control("list_bindings", "source_name", "destination_name", "routing_key")
         // A quorum queue that has just come back confirms before it counts.
-        try await eventually("all events to be counted, some in each queue") {
+        try await eventually("all events to be counted, some in each queue, with the bindings \(bindings)") {
             var counts: [Int] = []
             for number in 1...3 { counts.append(try await queue.broker.messageCount(queue: queue.names.work(number))) }
-            return counts.reduce(0, +) >= 300 && counts.allSatisfy { $0 > 20 }
+            return counts
+        } until: { counts in
+            counts.reduce(0, +) >= 300 && counts.allSatisfy { $0 > 20 }
         }
         try await queue.remove()
     }

@@ -1,8 +1,9 @@
 import ADMSimulator
-import ADMTransport
 import PushTestKit
 import ServiceClient
 import Testing
+
+@testable import ADMTransport
 
 @Suite("The credentials for ADM")
 struct ADMCredentialsTests {
@@ -24,6 +25,9 @@ struct ADMCredentialsTests {
                 caFile: try folder.write("ca.pem", simulator.trustAnchorPEM))
         ).fetch()
     }
+
+    @Test("Without an endpoint of its own, an app's tokens come from Amazon")
+    func endpoint() { #expect(ADMCredentials.amazonTokenURL == "https://api.amazon.com/auth/O2/token") }
 
     @Test("A token comes with its life, whatever characters the secret has")
     func granted() throws {

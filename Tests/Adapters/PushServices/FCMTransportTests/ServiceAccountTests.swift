@@ -31,6 +31,19 @@ struct ServiceAccountTests {
         }
     }
 
+    @Test("Credentials print neither the account's key nor the proxy's password")
+    func prints() throws {
+        let json = Self.json(key: "BEGIN PRIVATE KEY")
+        let endpoint = TokenEndpoint(url: "https://tokens.example", proxy: "http://user:hidden@proxy.example")
+        let credentials = ServiceAccountCredentials(.json(Array(json.utf8)), endpoint: endpoint)
+        var dumped = "\(credentials) \(endpoint)"
+        dump(credentials, to: &dumped)
+        dump(endpoint, to: &dumped)
+        // The bytes of the JSON, as a dump would show them.
+        #expect(!dumped.contains("hidden") && !dumped.contains("BEGIN") && !dumped.contains("- 123"))
+        #expect(dumped.contains("a service account") && dumped.contains("https://tokens.example"))
+    }
+
     @Test("What is wrong with an account is said, without the key")
     func causes() throws {
         let cases = [

@@ -15,17 +15,6 @@ struct ConformanceTests {
         try await Fixture.withRegistry { try conformance.check($0) }
     }
 
-    /// In the first, a refused batch names a dataset.
-    @Test(
-        "A walk on which the two registries once differed has the same answers", arguments: [13_392_706_170_946_073_278]
-    )
-    func agreesOnKeptSeeds(_ seed: UInt64) async throws {
-        try await Fixture.withRegistry { registry in
-            var walk = RegistryRandomWalk(registry, seed: seed)
-            try walk.run(steps: 400)
-        }
-    }
-
     @Test("Whatever is done to it, the PostgreSQL registry answers as the in-memory one does", arguments: 0..<10)
     func agreesWithTheOracle(_ round: Int) async throws {
         try await Fixture.withRegistry { registry in

@@ -69,7 +69,7 @@ struct OpenReceiptTests {
         }
     }
 
-    @Test("Random bytes are refused without harm, also with a right proof")
+    @Test("Random bytes are refused; with a right proof they give a valid receipt or none")
     func random() {
         var generator = SeededGenerator(seed: .random(in: 0 ... .max))
         for _ in 0..<5_000 {

@@ -138,9 +138,12 @@ public final class PrivatePgBouncer: Sendable {
 
     /// Starts a killed pooler again, on the same port, and waits until it accepts connections.
     public func startAgain() async throws {
-        guard pid_t(try ask("start")) != nil else { throw PrivateServerFailure("PgBouncer was not started") }
+        guard let identifier = pid_t(try ask("start")) else { throw PrivateServerFailure("PgBouncer was not started") }
         let log = "\(folder)/pooler.out"
-        try await eventually("PgBouncer to start; install it with: apt-get install pgbouncer", within: .seconds(180)) {
+        try await eventually(
+            "PgBouncer to start; install it with: apt-get install pgbouncer; its process is "
+                + PrivateRabbitMQ.read("/proc/\(identifier)/stat"), within: .seconds(180)
+        ) {
             PrivateRabbitMQ.read(log)
         } until: {
             $0.contains("process up")

@@ -103,11 +103,14 @@ extension RegistryConformance {
                 elsewhere.deviceID = "elsewhere"
                 try registry.upsert([kindle, elsewhere])
                 let new = try SampleAddress.make(.adm, "new\(to)", bytes: to)
-                func replaced(_ device: Device) -> DeadToken {
-                    var dead = dead(device)
+                func replaced(_ device: Device, since: Int64? = nil) -> DeadToken {
+                    var dead = dead(device, since: since)
                     dead.successor = new
                     return dead
                 }
+                let earlier = replaced(kindle, since: kindle.registeredAtMilliseconds)
+                try expect(try registry.prune([earlier]), is: 0, "removed")
+                try expect(try registry.device("kindle"), is: kindle, "device that was registered after the answer")
                 // A second answer of the same kind changes nothing.
                 try expect(try registry.prune([replaced(kindle), replaced(kindle)]), is: 0, "removed")
                 kindle.token = new

@@ -192,6 +192,16 @@ extension RegistryConformance {
             try expect(try registry.deviceCount(), is: 1, "the devices")
             try expect(try registry.register(others, keepsApps: false), is: 1, "new devices")
         },
+        RegistryConformance("A batch that is refused teaches no dataset") { registry in
+            try registry.upsert([try device("a", app: "mail"), try device("c")])
+            let batch = [
+                DeviceRegistration(device: try device("b"), datasetNames: ["late"]),
+                DeviceRegistration(device: try device("a")),
+            ]
+            try expect(.invalid, "a device of another app") { try registry.register(batch, keepsApps: true) }
+            let names = try registry.subscribeToAllDatasets("c", names: nil, includingFuture: false)
+            try expect(names, is: [], "the datasets that are known")
+        },
         RegistryConformance("The last of several registrations of a device in one call wins") { registry in
             let last = try device("a", token: [3], registeredAt: 3)
             try registry.upsert([try device("a", token: [1]), try device("a", token: [2]), last])

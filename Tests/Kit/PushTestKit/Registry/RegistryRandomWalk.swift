@@ -88,8 +88,8 @@ public struct RegistryRandomWalk {
     }
 
     /// An address of any platform; of text, few short and few long ones that other platforms have, too.
-    private mutating func address() -> (platform: Platform, token: DeviceToken) {
-        let platform = platform()
+    private mutating func address(_ platform: Platform? = nil) -> (platform: Platform, token: DeviceToken) {
+        let platform = platform ?? self.platform()
         guard platform.hasTextTokens else { return (platform, token()) }
         let address = try? SampleAddress.make(
             platform, pick("a", 3), bytes: chance(2) ? 0 : 300, isInstallationID: chance(3),
@@ -132,10 +132,12 @@ public struct RegistryRandomWalk {
     private mutating func prune() throws {
         let dead = list(3) { walk in
             let address = walk.address()
-            return DeadToken(
+            var dead = DeadToken(
                 app: walk.pick("app", 3), platform: address.platform,
                 kind: address.platform.hasTextTokens || walk.chance(2) ? .alert : walk.kind(), token: address.token,
                 deadSinceMilliseconds: walk.chance(2) ? nil : Int64.random(in: 0..<10, using: &walk.generator))
+            if address.platform == .adm, walk.chance(2) { dead.successor = walk.address(.adm).token }
+            return dead
         }
         try compare("prune \(dead)") { registry throws(RegistryError) in try registry.prune(dead) }
     }

@@ -1,9 +1,11 @@
+import Backoffice
 import DispatchCore
-import Dispatcher
 import Metrics
 import Notifications
 import PushTestKit
 import Testing
+
+@testable import Dispatcher
 
 /// An hour without APNs takes no time here: the clock is moved, and what the retry queues would give back is given
 /// back when its time has come.
@@ -68,6 +70,21 @@ struct OutagePipelineTests {
         #expect(pushCounts.allSatisfy { $0.isBalanced && $0.deadLettered == 0 && $0.expired == 0 })
         #expect(bench.broker.pauseCount == 1)
         try await eventually("readiness to name nothing") { bench.dispatch.health.problems.isEmpty }
+        bench.stop()
+    }
+
+    @Test("The report of an app names each service that cannot be reached")
+    func namesServices() async throws {
+        let bench = try bench(apps: ["chat"])
+        await bench.settledLoop()
+        for (route, name) in ["APNs' production server", "APNs' development server", "the registry's API"].enumerated()
+        {
+            bench.transport.setReachable(false, routes: [route])
+            try await eventually("the problem of \(name)", equals: ["\(name) cannot be reached"]) {
+                try await bench.dispatch.status().apps[0].problems
+            }
+            bench.transport.setReachable(true, routes: [route])
+        }
         bench.stop()
     }
 

@@ -42,7 +42,7 @@ final class ConsumerCore {
     var retiredTimer: EventLoop.Timer?
     var retiredQueueProbe: RetiredQueueProbe?
     private var cancelWaiters: [() -> Void] = []
-    private var hasClosed: (() -> Void)?
+    private var whenClosed: (() -> Void)?
 
     init(configuration: BrokerConfiguration, loop: EventLoop, logger: Logger, metrics: MetricsRegistry) {
         self.configuration = configuration
@@ -198,7 +198,9 @@ final class ConsumerCore {
 
     private func acknowledge(isFinal: Bool = false) {
         let countBefore = frontier.unacknowledgedCount
-        frontier.takeDue(nowNanoseconds: loop.nowNanoseconds, isFinal: isFinal, into: &due)
+        // No later call would acknowledge what is settled while the consumer closes.
+        let isLast = isFinal || whenClosed != nil
+        frontier.takeDue(nowNanoseconds: loop.nowNanoseconds, isFinal: isLast, into: &due)
         let countAfter = frontier.unacknowledgedCount
         if !due.isEmpty {
             let acknowledgements = due
@@ -285,9 +287,10 @@ final class ConsumerCore {
         }
     }
 
-    /// Goes on when RabbitMQ had the time to pass on the last acknowledgements; the loop serves others meanwhile.
+    /// Runs `body` when RabbitMQ has had the time to pass on the last acknowledgements.
     ///
-    /// The end of the connection cancels that.
+    /// It runs at once if there is nothing to wait for, and the loop serves others meanwhile. If the connection ends
+    /// first, `body` is dropped, and `connectionLost` finishes a close.
     private func afterSettlement(_ body: @escaping () -> Void) {
         if let settlementTimer { loop.cancel(settlementTimer) }
         settlementTimer = nil
@@ -325,11 +328,11 @@ final class ConsumerCore {
         for waiter in waiters { waiter() }
     }
 
-    func close(_ hasClosed: @escaping () -> Void) {
+    func close(whenClosed: @escaping () -> Void) {
         isCancelled = true
         if let connectTimer { loop.cancel(connectTimer) }
         acknowledge(isFinal: true)
-        self.hasClosed = hasClosed
+        self.whenClosed = whenClosed
         afterSettlement { [weak self] in self?.finishClosing() }
     }
 
@@ -339,8 +342,8 @@ final class ConsumerCore {
         connectionMetrics.ended()
         if !cancelWaiters.isEmpty { becomeCancelled() }
         handler = nil
-        hasClosed?()
-        hasClosed = nil
+        whenClosed?()
+        whenClosed = nil
     }
 
     /// The queues whose acknowledgements have to be awaited; queues that may be gone come last.
@@ -398,7 +401,9 @@ extension ConsumerCore: AMQPConnectionHandler {
             case .consumerEnded(let tag):
                 // The broker delivers unsettled messages again.
                 acknowledge(isFinal: true)
-                connection?.close()
+                // It may have ended meanwhile.
+                guard let connection else { return }
+                connection.close()
                 connectionLost(.brokerEndedConsumer(of: "\(configuration.namespace).\(tag)"))
                 return
             case .consumerCancelled(let tag):
@@ -413,10 +418,10 @@ extension ConsumerCore: AMQPConnectionHandler {
     func connectionLost(_ error: AMQPError) {
         connectionEnded()
         activeTags = []
+        if whenClosed != nil { return finishClosing() }
         guard !isCancelled else {
             connectionMetrics.ended()
-            becomeCancelled()
-            return hasClosed == nil ? () : finishClosing()
+            return becomeCancelled()
         }
         retry(after: error)
     }

@@ -5,8 +5,8 @@ public import StructuredLogging
 
 /// Consumes outcomes from one queue or several, over one connection and on one loop.
 ///
-/// Each queue has a prefetch of its own. A queue that is missing, that the user may not read, or whose deliveries are
-/// unsettled for too long is interrupted alone. It reconnects forever.
+/// Each queue has a prefetch of its own. A queue that is missing, or that the user may not read, is interrupted alone.
+/// Deliveries that are unsettled for too long go back to their queue. The consumer reconnects forever.
 public final class OutcomeConsumer: OutcomeSource {
     /// One of the queues.
     public struct Queue: Hashable, Sendable {
@@ -58,7 +58,7 @@ public final class OutcomeConsumer: OutcomeSource {
         core.loop.submit { [core] in core.value.start(take) }
     }
 
-    /// Acknowledges outcomes, in any order; tags of an earlier connection are ignored.
+    /// Acknowledges outcomes, in any order; tags of an earlier consumption of the queue are ignored.
     public func settle(_ tags: [DeliveryTag], of queue: Int) {
         core.loop.submit { [core] in core.value.settle(tags, of: queue) }
     }

@@ -11,7 +11,7 @@ final class OutcomeConsumerCore {
     private static let temporaryMaximum: Int64 = 10_000
     /// How often queues that are not consumed are checked, and deliveries that are unsettled.
     private static let checkNanoseconds: UInt64 = 3_000_000_000
-    /// How long a source may keep a delivery unsettled; then it is given back to its queue.
+    /// How long a delivery may stay unsettled; then it is given back to its queue.
     ///
     /// RabbitMQ closes the channel, with all its consumers, when one is held for half an hour (`consumer_timeout`).
     private static let heldNanosecondsMaximum: UInt64 = 1_500_000_000_000
@@ -31,7 +31,7 @@ final class OutcomeConsumerCore {
     private var connectTimer: EventLoop.Timer?
     private var checkTimer: EventLoop.Timer?
     private var probe: OutcomeQueueProbe?
-    private var hasClosed: (() -> Void)?
+    private var whenClosed: (() -> Void)?
 
     init(
         _ queues: [OutcomeConsumer.Queue], configuration: BrokerConfiguration, name: String, loop: EventLoop,
@@ -75,8 +75,8 @@ final class OutcomeConsumerCore {
     }
 
     /// Stops consuming all queues, and ends the connection when their deliveries have gone back.
-    func close(_ hasClosed: @escaping () -> Void) {
-        self.hasClosed = hasClosed
+    func close(whenClosed: @escaping () -> Void) {
+        self.whenClosed = whenClosed
         for index in queues.indices { stopConsuming(index) }
         endIfClosed()
     }
@@ -97,8 +97,10 @@ final class OutcomeConsumerCore {
         connection?.close()
         connection = nil
         metrics.ended()
-        hasClosed?()
-        hasClosed = nil
+        // What takes the events holds this consumer.
+        take = nil
+        whenClosed?()
+        whenClosed = nil
     }
 
     // MARK: Connecting
@@ -225,10 +227,12 @@ final class OutcomeConsumerCore {
         }
     }
 
-    /// Cancels the consumers of queues whose deliveries are held for too long; `giveBack` follows, and a new consumer.
+    /// Cancels the consumers of durable queues whose deliveries are held for too long.
+    ///
+    /// `giveBack` follows, and a new consumer. A temporary queue would go with its consumer.
     private func giveBackHeld() {
         let now = loop.nowNanoseconds
-        for index in queues.indices where queues[index].state == .consuming {
+        for index in queues.indices where queues[index].state == .consuming && queues[index].patterns == nil {
             guard let since = queues[index].heldSinceNanoseconds, now >= since &+ Self.heldNanosecondsMaximum else {
                 continue
             }
@@ -305,15 +309,22 @@ extension OutcomeConsumerCore: AMQPConnectionHandler {
         guard queues[index].isWanted else { return closed(index) }
         let error = AMQPError.brokerEndedConsumer(of: queues[index].name)
         guard queues[index].patterns != nil else { return interrupted(index, error) }
+        // The connection may have ended while deliveries were given back.
+        guard let connection else { return }
         // Only a new connection makes a temporary queue again.
-        connection?.close()
+        connection.close()
         connectionLost(error)
     }
 
     /// A consumer has ended at our own wish: what it brought goes back to its queue.
     private func giveBack(_ index: Int) {
         giveBackDeliveries(of: index)
-        if queues[index].isWanted { startAgain(index) } else { closed(index) }
+        switch queues[index].state {
+        case .restarting: startAgain(index)
+        case .ending: closed(index)
+        // The broker ended the consumer before, or the connection has ended since.
+        case .interrupted, .consuming, .closed: break
+        }
     }
 
     private func giveBackDeliveries(of index: Int) {
@@ -329,7 +340,7 @@ extension OutcomeConsumerCore: AMQPConnectionHandler {
             _ = queues[index].takeHeld()
             // It is the queue that is in trouble, and the others go on without it: the user may not read it, or it has
             // no leader (541, "timed out consuming from quorum queue").
-            if queues[index].isNamed(in: error) { interrupted(index, error) }
+            if queues[index].isWanted, queues[index].isNamed(in: error) { interrupted(index, error) }
         }
         if queues.contains(where: \.isWanted) { retry(after: error) }
         for index in queues.indices where queues[index].state == .ending { closed(index) }
@@ -348,7 +359,7 @@ private final class OutcomeQueueProbe: Sendable {
     init(_ indices: [Int], _ names: [String], _ configuration: BrokerConfiguration) {
         self.indices = indices
         Task {
-            let found = try? await configuration.withSession(purpose: "look") { session in
+            let found = try? await configuration.withSession(purpose: "probe") { session in
                 try names.map { queue in
                     do {
                         return try session.queueStatus(queue) != nil && session.mayRead(queue: queue)

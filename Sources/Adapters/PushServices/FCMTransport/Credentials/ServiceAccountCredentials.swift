@@ -3,7 +3,9 @@ internal import EventLoop
 public import ServiceClient
 
 /// A service account, and the way from it to access tokens.
-public struct ServiceAccountCredentials: AccessTokenCredentials {
+///
+/// Any accidental print shows where the account is, never its key.
+public struct ServiceAccountCredentials: AccessTokenCredentials, CustomStringConvertible, CustomReflectable {
     /// Where the account's JSON is.
     public enum Content: Hashable, Sendable {
         /// A file.
@@ -25,6 +27,16 @@ public struct ServiceAccountCredentials: AccessTokenCredentials {
         self.content = content
         self.endpoint = endpoint
     }
+
+    /// Where the account is.
+    public var description: String {
+        switch content {
+        case .file(let path): "the service account in \(path)"
+        case .json: "a service account"
+        }
+    }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     /// Reads the account.
     ///

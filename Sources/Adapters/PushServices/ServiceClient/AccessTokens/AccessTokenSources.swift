@@ -27,13 +27,14 @@ public struct AccessTokenSources<Credentials: AccessTokenCredentials>: Sendable 
     ///
     /// - Parameters:
     ///   - credentials: the account's credentials.
-    ///   - log: counts and logs its fetches.
+    ///   - log: counts and logs its fetches; made for the first route only.
     /// - Returns: the source, which fetches nothing before a token is needed.
     /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
     public mutating func source(
-        of credentials: Credentials, log: AccessTokenLog
+        of credentials: Credentials, log: @autoclosure () -> AccessTokenLog
     ) throws(ServiceError) -> AccessTokenSource {
         if let shared = byCredentials[credentials] { return shared }
+        let log = log()
         let made = try AccessTokenSource(credentials, ended: { log.ended($0) })
         byCredentials[credentials] = made
         return made

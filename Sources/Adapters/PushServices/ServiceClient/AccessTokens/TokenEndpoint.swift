@@ -9,7 +9,9 @@ public protocol AccessTokenCredentials: Hashable, Sendable {
 }
 
 /// Where access tokens are fetched, and how.
-public struct TokenEndpoint: Hashable, Sendable {
+///
+/// Any accidental print shows the URL alone, because that of a proxy may hold a password.
+public struct TokenEndpoint: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// Where they are fetched; empty for the account's own endpoint.
     public var url: String
     /// A PEM file with certificates to trust, for a simulator; empty for the system's.
@@ -23,6 +25,11 @@ public struct TokenEndpoint: Hashable, Sendable {
         self.caFile = caFile
         self.proxy = proxy
     }
+
+    /// Where they are fetched.
+    public var description: String { url.isEmpty ? "the account's own endpoint" : url }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     /// Posts a form to get an access token; the calling thread waits, at most 15 seconds.
     ///

@@ -70,7 +70,8 @@ final class HTTP1RoutePool {
     /// Does what has become due, and sends what can be sent.
     func tickEnded() {
         let now = owner.loop.nowNanoseconds
-        end(machine.expired(nowNanoseconds: now), .notProcessed(waitedReason))
+        let expired = machine.expired(nowNanoseconds: now)
+        if !expired.isEmpty { end(expired, .notProcessed(waitedReason)) }
         checkAuthorization(isNeeded: machine.waitingCount > 0, now)
         if machine.beginsProbe(nowNanoseconds: now) { probe() }
         submitWaiting(now)

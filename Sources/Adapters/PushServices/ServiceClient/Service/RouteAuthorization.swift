@@ -103,7 +103,7 @@ struct RouteAuthorization {
     }
 }
 
-/// What the answers on a connection have said of its authorization.
+/// The authorization of one connection: what was sent on it, and what the answers said.
 struct ConnectionAuthorization {
     /// After how many refusals in a row a connection is replaced that accepted the authorization before.
     private static let refusalsOfProvenMaximum = 3

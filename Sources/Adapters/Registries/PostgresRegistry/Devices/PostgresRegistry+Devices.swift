@@ -56,8 +56,10 @@ extension PostgresRegistry {
             StoringCalls.addNames(identities, to: .identity), StoringCalls.addNames(datasetNames, to: .datasetName),
             StoringCalls.numbers(of: apps, in: .app), StoringCalls.numbers(of: pools, in: .pool),
             StoringCalls.numbersOfLockedIdentities(identities),
-            StoringCalls.lockIdentities(Self.distinct(locked)), StoringCalls.lockDevices(devices),
-            Call(.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices)), AddressCalls.hasRests,
+            StoringCalls.lockIdentities(Self.distinct(locked)),
+            // Before the devices, as whoever erases a user does.
+            Call(.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices)),
+            StoringCalls.lockDevices(devices), AddressCalls.hasRests,
         ])
         // The version itself takes three round trips, and is of interest to the message alone.
         if answers[10].integer(0, 0) == 0 { try requireSchema(forAddressesOf: devices) }
@@ -73,7 +75,7 @@ extension PostgresRegistry {
             numbered.identity = registration.device.identityID.flatMap { identityNumbers[ByteText($0)] }
             return numbered
         }
-        return RegistrationPlan(numbered, stored: answers[8].map { StoredDevice($0) })
+        return RegistrationPlan(numbered, stored: answers[9].map { StoredDevice($0) })
     }
 
     /// Each text once; two that only look alike are two.

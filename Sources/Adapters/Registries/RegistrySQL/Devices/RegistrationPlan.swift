@@ -125,7 +125,7 @@ public struct RegistrationPlan {
     // MARK: The outcome
 
     /// How many devices are new.
-    public var addedCount: Int { added.count }
+    public var addedCount: Int { kept.count(where: \.isNew) }
 
     /// Whether a device of one app goes over to another.
     public var changesApps: Bool { slots.contains(where: \.losesTopics) }
@@ -171,16 +171,14 @@ public struct RegistrationPlan {
 
     /// The identifiers of devices that get their user's topics.
     var inheritors: [String] {
-        kept.filter { $0.stored.userID != nil && ($0.changesUser || $0.isNew) }.map(\.stored.deviceID)
+        identifiers { $0.stored.userID != nil && ($0.changesUser || $0.isNew) }
     }
 
     /// The identifiers of devices that are new to their user in their app.
-    public var newcomersToUsers: [String] { kept.filter { $0.isNew || $0.changesUser }.map(\.stored.deviceID) }
+    public var newcomersToUsers: [String] { identifiers { $0.isNew || $0.changesUser } }
 
     /// The identifiers of devices that are new to their identity in their app.
-    public var newcomersToIdentities: [String] {
-        kept.filter { $0.isNew || $0.changesIdentity || $0.losesTopics }.map(\.stored.deviceID)
-    }
+    public var newcomersToIdentities: [String] { identifiers { $0.isNew || $0.changesIdentity || $0.losesTopics } }
 
     /// The devices that are in the table and renewed, with their rows.
     var renewed: [(row: Int64, registration: NumberedRegistration)] {
@@ -188,11 +186,14 @@ public struct RegistrationPlan {
     }
 
     /// The devices that are new, in the order in which they are added.
-    var added: [NumberedRegistration] { kept.filter(\.isNew).compactMap(\.registration) }
+    var added: [NumberedRegistration] { kept.compactMap { $0.isNew ? $0.registration : nil } }
 
-    /// The devices whose badges are set.
+    /// The devices whose badges are set; a new one has 0 as it is.
     var badges: [(deviceID: String, badge: Int)] {
-        kept.compactMap { slot in slot.registration?.badge.map { (slot.stored.deviceID, $0) } }
+        kept.compactMap { slot in
+            guard let badge = slot.registration?.badge, !slot.isNew || badge != 0 else { return nil }
+            return (slot.stored.deviceID, badge)
+        }
     }
 
     /// Subscriptions to datasets, by the device's identifier.
@@ -205,14 +206,21 @@ public struct RegistrationPlan {
         kept.flatMap { slot in slot.topics.map { DeviceSubscription(slot.stored.deviceID, to: $0) } }
     }
 
-    /// The topics of these subscriptions, with their apps.
+    /// The topics of these subscriptions, with their apps, each once.
     public var topics: [AppTopic] {
-        kept.flatMap { slot in slot.topics.map { AppTopic($0, app: slot.registration?.device.app ?? "") } }
+        var seen: Set<[ByteText]> = []
+        return kept.flatMap { slot in slot.topics.map { AppTopic($0, app: slot.registration?.device.app ?? "") } }
+            .filter { seen.insert([ByteText($0.name), ByteText($0.app)]).inserted }
     }
 
-    private var kept: [Slot] { slots.filter { !$0.isRemoved } }
+    /// The slots of devices that stay; nearly always these are all, and no slot is copied.
+    private var kept: [Slot] { slots.contains(where: \.isRemoved) ? slots.filter { !$0.isRemoved } : slots }
+
+    private func identifiers(where condition: (Slot) -> Bool) -> [String] {
+        kept.compactMap { condition($0) ? $0.stored.deviceID : nil }
+    }
 
     private func rows(where condition: (Slot) -> Bool) -> [Int64] {
-        slots.filter { !$0.isRemoved && !$0.isNew && condition($0) }.map(\.stored.row)
+        kept.compactMap { !$0.isNew && condition($0) ? $0.stored.row : nil }
     }
 }

@@ -56,7 +56,8 @@ extension SQLStatement {
     fileprivate static func add(_ devices: [NumberedRegistration]) -> SQLStatement {
         """
         INSERT INTO \(table: "device") (\(sql: deviceColumns.names())\(joinColumn))
-        SELECT \(sql: deviceColumns.names(of: "r"))\(joinValue) FROM \(rows: deviceColumns, of: devices) ORDER BY r.k
+        SELECT \(sql: deviceColumns.names(of: "r"))\(joinValue)
+        FROM \(rows: deviceColumns, of: devices)\(postgres: " ORDER BY r.k")
         """
     }
 
@@ -128,7 +129,7 @@ extension SQLStatement {
     public static func addDatasetSubscriptions(_ list: [DeviceSubscription]) -> SQLStatement {
         """
         INSERT INTO \(table: "dataset_subscription") (identity, dataset_name, device\(joinColumn))
-        SELECT DISTINCT d.identity, s.id, d.id\(joinValue) FROM \(rows: subscriptionColumns, of: list)
+        SELECT \(postgres: "DISTINCT ")d.identity, s.id, d.id\(joinValue) FROM \(rows: subscriptionColumns, of: list)
         CROSS JOIN \(table: "device") d CROSS JOIN \(table: "dataset_name") s
         WHERE d.device_id = r.device AND d.identity IS NOT NULL AND s.name = r.name ON CONFLICT DO NOTHING
         """
@@ -139,10 +140,10 @@ extension SQLStatement {
         let columns: [StoredColumn<AppTopic>] = [.text("name") { $0.name }, .text("app") { $0.app }]
         return """
             INSERT INTO \(table: "topic") (name, app)
-            SELECT DISTINCT r.name, a.id FROM \(rows: columns, of: list) CROSS JOIN \(table: "app") a
+            SELECT \(postgres: "DISTINCT ")r.name, a.id FROM \(rows: columns, of: list) CROSS JOIN \(table: "app") a
             WHERE a.name = r.app
                 AND NOT EXISTS (SELECT 1 FROM \(table: "topic") t WHERE t.name = r.name AND t.app = a.id)
-            ORDER BY 1, 2 ON CONFLICT DO NOTHING
+            \(postgres: "ORDER BY 1, 2 ")ON CONFLICT DO NOTHING
             """
     }
 
@@ -150,7 +151,7 @@ extension SQLStatement {
     public static func addTopicSubscriptions(_ list: [DeviceSubscription]) -> SQLStatement {
         """
         INSERT INTO \(table: "topic_subscription") AS u (topic, device, source\(joinColumn))
-        SELECT DISTINCT t.id, d.id, 1\(joinValue) FROM \(rows: subscriptionColumns, of: list)
+        SELECT \(postgres: "DISTINCT ")t.id, d.id, 1\(joinValue) FROM \(rows: subscriptionColumns, of: list)
         CROSS JOIN \(table: "device") d CROSS JOIN \(table: "topic") t
         WHERE d.device_id = r.device AND t.name = r.name AND t.app = d.app
         ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 1 WHERE u.source & 1 = 0

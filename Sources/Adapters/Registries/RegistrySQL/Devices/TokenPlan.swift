@@ -20,13 +20,17 @@ struct TokenPlan {
     /// Any other device with one loses it, and its new device loses its former token of the kind.
     private var taken: [(token: FurtherToken, app: Int64)] = []
     /// The final tokens of the devices.
-    private var held: [Slot: FurtherToken] = [:]
+    private var held: [Slot: (token: FurtherToken, app: Int64)] = [:]
     private var holders: [TokenKey: Slot] = [:]
 
     /// A device is removed, or loses its further tokens, in the middle of the batch.
     mutating func lost(_ deviceID: String) {
-        held = held.filter { $0.key.deviceID != ByteText(deviceID) }
-        holders = holders.filter { $0.value.deviceID != ByteText(deviceID) }
+        for kind in TokenKind.further { empty(Slot(deviceID: ByteText(deviceID), kind: kind)) }
+    }
+
+    private mutating func empty(_ slot: Slot) {
+        guard let old = held.removeValue(forKey: slot) else { return }
+        holders[TokenKey(token: old.token.token, app: old.app, kind: slot.kind)] = nil
     }
 
     /// Adds the next token of the batch.
@@ -34,9 +38,9 @@ struct TokenPlan {
         let slot = Slot(deviceID: ByteText(token.deviceID), kind: token.kind)
         let key = TokenKey(token: token.token, app: app, kind: token.kind)
         taken.append((token, app))
-        if let old = held[slot] { holders[TokenKey(token: old.token, app: app, kind: token.kind)] = nil }
+        empty(slot)
         if let other = holders[key] { held[other] = nil }
-        held[slot] = token
+        held[slot] = (token, app)
         holders[key] = slot
     }
 
@@ -65,7 +69,7 @@ struct TokenPlan {
             """
             INSERT INTO \(table: "device_token") (device, kind, token, app, registered_at)
             SELECT d.id, r.kind, r.token, d.app, r.registered_at
-            FROM \(rows: givenColumns, of: Array(held.values)) CROSS JOIN \(table: "device") d
+            FROM \(rows: givenColumns, of: held.values.map(\.token)) CROSS JOIN \(table: "device") d
             WHERE d.device_id = r.device
             """,
         ]

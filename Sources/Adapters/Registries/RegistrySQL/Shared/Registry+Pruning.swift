@@ -4,27 +4,29 @@ public import RegistryCore
 extension Registry where Self: SQLStore {
     /// Removes dead tokens: with an alert token its device, of any other kind only the token.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
-        var statements: [SQLStatement] = []
+        var steps: [(statement: SQLStatement, isRemoval: Bool)] = []
         if case let further = deadTokens.filter({ $0.kind != .alert }), !further.isEmpty {
-            statements.append(.removeTokens(further))
+            steps.append((.removeTokens(further), true))
         }
-        let alerts = deadTokens.filter { $0.kind == .alert }
-        if case let devices = alerts.filter({ $0.successor == nil }), !devices.isEmpty {
-            statements.append(.removeDevices(devices))
+        var plain: [DeadToken] = []
+        func removePlain() {
+            if !plain.isEmpty { steps.append((.removeDevices(plain), true)) }
+            plain = []
         }
-        var isRemoval = statements.map { _ in true }
-        // One after the other, because two tokens may have the same successor.
-        for dead in alerts {
-            guard let successor = dead.successor else { continue }
-            statements.append(.removeDevice(dead, ifAnotherHas: successor))
-            isRemoval.append(true)
-            let replacement = SQLStatement.replace(dead, by: successor)
-            statements += replacement
-            isRemoval += replacement.map { _ in false }
+        // In their order, because the successor of one token may be another one.
+        for dead in deadTokens where dead.kind == .alert {
+            guard let successor = dead.successor else {
+                plain.append(dead)
+                continue
+            }
+            removePlain()
+            steps.append((.removeDevice(dead, ifAnotherHas: successor), true))
+            steps += SQLStatement.replace(dead, by: successor).map { ($0, false) }
         }
-        guard !statements.isEmpty else { return 0 }
+        removePlain()
+        guard !steps.isEmpty else { return 0 }
         return try write(durable: false) { (transaction) throws(RegistryError) in
-            zip(try transaction.commit(statements), isRemoval).reduce(0) { $0 + ($1.1 ? $1.0 : 0) }
+            zip(try transaction.commit(steps.map(\.statement)), steps).reduce(0) { $0 + ($1.1.isRemoval ? $1.0 : 0) }
         }
     }
 }
@@ -49,12 +51,14 @@ extension SQLStatement {
     }
 
     /// Removes the devices of alert tokens.
+    ///
+    /// PostgreSQL compares a device again that a registration has renewed meanwhile; it would not in a subquery.
     fileprivate static func removeDevices(_ dead: [DeadToken]) -> SQLStatement {
         """
-        DELETE FROM \(table: "device") WHERE id IN (
-            SELECT d.id FROM \(rows: deadColumns, of: dead) CROSS JOIN \(table: "app") a CROSS JOIN \(table: "device") d
+        DELETE FROM \(table: "device") \(sqlite: "WHERE id IN (SELECT d.id FROM", postgres: "AS d USING")
+            \(rows: deadColumns, of: dead) CROSS JOIN \(table: "app") a\(sqlite: " CROSS JOIN device d", postgres: "")
             WHERE a.name = r.app AND d.token = r.address_key AND d.app = a.id AND d.platform = r.platform
-                AND (r.since IS NULL OR d.registered_at < r.since))
+                AND (r.since IS NULL OR d.registered_at < r.since)\(sqlite: ")", postgres: "")
         """
     }
 
@@ -66,10 +70,19 @@ extension SQLStatement {
         """
     }
 
+    /// The condition for the device of a dead token.
+    private static func has(_ dead: DeadToken) -> SQLStatement {
+        let since = dead.deadSinceMilliseconds
+        return """
+            \(has(AddressKey(dead.token, dead.platform), app: dead.app))
+            AND (\(since) IS NULL OR registered_at < \(since))
+            """
+    }
+
     /// Removes the device of a token whose successor another device has.
     fileprivate static func removeDevice(_ dead: DeadToken, ifAnotherHas successor: DeviceToken) -> SQLStatement {
         """
-        DELETE FROM \(table: "device") WHERE \(has(AddressKey(dead.token, dead.platform), app: dead.app))
+        DELETE FROM \(table: "device") WHERE \(has(dead))
             AND EXISTS (SELECT 1 FROM \(table: "device") o
                 WHERE o.token = \(AddressKey(successor, dead.platform).bytes) AND o.app = device.app)
         """
@@ -79,7 +92,7 @@ extension SQLStatement {
     fileprivate static func replace(_ dead: DeadToken, by successor: DeviceToken) -> [SQLStatement] {
         let (old, new) = (AddressKey(dead.token, dead.platform), AddressKey(successor, dead.platform))
         let update: SQLStatement =
-            "UPDATE \(table: "device") SET token = \(new.bytes) WHERE \(has(old, app: dead.app))"
+            "UPDATE \(table: "device") SET token = \(new.bytes) WHERE \(has(dead))"
         let device: SQLStatement = "SELECT id FROM \(table: "device") WHERE \(has(new, app: dead.app))"
         guard let rest = StoredAddress(successor, dead.platform) else {
             return old.isDigest

@@ -107,10 +107,11 @@ extension SubscriptionRegistry where Self: CampaignRegistry & SQLStore {
 }
 
 extension SQLStatement {
-    /// Makes those wait who change the topics of these users, or also who gives them devices; nobody in SQLite.
+    /// Locks users in PostgreSQL until the transaction ends: against other changes of their topics, and against
+    /// registrations of their devices.
     ///
-    /// The number is the letters `APUS`; there are a few locks for all users, because PostgreSQL has room for some
-    /// thousands in all.
+    /// SQLite has one writer at a time, and locks nothing here. The number is the letters `APUS`. All users share a few
+    /// locks, because PostgreSQL has room for some thousands in all.
     ///
     /// - Parameters:
     ///   - users: their names.

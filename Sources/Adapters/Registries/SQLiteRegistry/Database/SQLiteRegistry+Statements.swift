@@ -40,6 +40,7 @@ extension SQLiteRegistry: SQLStore {
     func run(
         _ statement: SQLStatement, _ read: (Statement) throws(RegistryError) -> Void = { _ in }
     ) throws(RegistryError) -> Int {
+        guard statement.rowCount != 0 else { return 0 }
         let prepared = try statements.statement(SQLDialect.sqlite.text(statement))
         var count = 0
         for row in 0..<(statement.rowCount ?? 1) {

@@ -199,16 +199,9 @@ extension Array {
         indices.map { "?\($0 + first)" }.joined(separator: ", ")
     }
 
-    /// The `SET` list that writes columns.
-    ///
-    /// - Parameters:
-    ///   - first: the parameter of the first column.
-    ///   - name: a column that is not written.
-    /// - Returns: assignments with commas between.
-    func assignments<Value>(from first: Int, without name: String? = nil) -> String
-    where Element == StoredColumn<Value> {
-        enumerated().filter { $0.element.name != name }.map { "\($0.element.name) = ?\($0.offset + first)" }
-            .joined(separator: ", ")
+    /// The `SET` list that writes columns, with commas between.
+    func assignments<Value>(from first: Int) -> String where Element == StoredColumn<Value> {
+        enumerated().map { "\($0.element.name) = ?\($0.offset + first)" }.joined(separator: ", ")
     }
 }
 
@@ -224,7 +217,7 @@ final class StatementCache {
 
     /// The statement with this text, prepared at its first use.
     ///
-    /// The texts are constants of this target, so their number is bounded.
+    /// The texts come from constants, so their number is bounded.
     func statement(_ sql: String) throws(RegistryError) -> Statement {
         if let statement = statements[sql] { return statement }
         let statement = try Statement(sql, connection: connection)

@@ -88,17 +88,27 @@ extension SQLiteRegistry {
 
     /// Subscribes devices to datasets whose names have been added.
     func addDatasetSubscriptions(_ list: [DeviceSubscription]) throws(RegistryError) {
-        for device in try devices(addedBy: .addDatasetSubscriptions(list)) { try checkDatasets(ofDevice: device) }
+        let devices = try devices(addedBy: .addDatasetSubscriptions(list), limitedBy: .datasetsPerOwner)
+        for device in devices { try checkDatasets(ofDevice: device) }
     }
 
     /// Subscribes devices to topics of their apps, which are added.
     func addTopicSubscriptions(_ list: [DeviceSubscription], to topics: [AppTopic]) throws(RegistryError) {
         try run(.addTopics(topics))
-        for device in try devices(addedBy: .addTopicSubscriptions(list)) { try checkTopics(ofDevice: device) }
+        let devices = try devices(addedBy: .addTopicSubscriptions(list), limitedBy: .topicsPerOwner)
+        for device in devices { try checkTopics(ofDevice: device) }
     }
 
-    /// The devices to which a statement adds rows.
-    private func devices(addedBy insertion: SQLStatement) throws(RegistryError) -> Set<Int64> {
+    /// Adds rows to devices.
+    ///
+    /// - Returns: the devices that have more than before; none if there is no quota that they could exceed.
+    private func devices(
+        addedBy insertion: SQLStatement, limitedBy quota: RegistryQuota
+    ) throws(RegistryError) -> Set<Int64> {
+        guard quotas[quota] != nil else {
+            try run(insertion)
+            return []
+        }
         var insertion = insertion
         insertion += " RETURNING device"
         var devices: Set<Int64> = []

@@ -92,9 +92,9 @@ extension SQLiteRegistry: QuotaRegistry {
     ///   - column: the column with the owner.
     ///   - deviceIDs: the devices.
     /// - Throws: `RegistryError` with `.quotaExceeded`.
-    func checkDevices(_ column: String, of deviceIDs: [String]) throws(RegistryError) {
+    func checkDevices(_ column: String, of deviceIDs: @autoclosure () -> [String]) throws(RegistryError) {
         guard let limit = quotas[.devicesPerOwner] else { return }
-        try run(.ownerDeviceCounts(column, of: deviceIDs, limit: limit)) { (row) throws(RegistryError) in
+        try run(.ownerDeviceCounts(column, of: deviceIDs(), limit: limit)) { (row) throws(RegistryError) in
             try quotas.check(.devicesPerOwner, row.integer(0))
         }
     }
