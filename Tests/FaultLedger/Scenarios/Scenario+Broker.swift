@@ -8,7 +8,7 @@ extension Scenario {
         setting: Setting(isBrokerPrivate: true), redeliveries: 2
     ) { environment in
         let broker = try environment.broker
-        try await broker.writeOutQueues()
+        try await broker.writeOutMetadata()
         try broker.kill()
         try await broker.startAgain()
         try await environment.waitUntilReady()

@@ -35,7 +35,7 @@ extension Scenario {
         let cluster = try environment.cluster
         let leader = try await workQueueLeader(of: environment)
         environment.say("the leader is \(leader.nodeName)")
-        for node in cluster.nodes { try await node.writeOutQueues() }
+        for node in cluster.nodes { try await node.writeOutMetadata() }
         try leader.kill()
         // The others go on without it.
         try await environment.waitForConfirms(500)

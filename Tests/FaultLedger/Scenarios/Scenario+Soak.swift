@@ -73,7 +73,7 @@ enum SoakFault: String, CaseIterable, Sendable {
             other.signal(SIGCONT)
         case .connectionsClosed: try await environment.broker.control("close_all_connections", "soak")
         case .brokerKill:
-            try await environment.broker.writeOutQueues()
+            try await environment.broker.writeOutMetadata()
             try environment.broker.kill()
             try await environment.broker.startAgain()
         case .brokerStop:

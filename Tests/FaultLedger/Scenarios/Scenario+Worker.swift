@@ -140,7 +140,7 @@ extension Scenario {
             announcementInterval: 300), redeliveries: 3
     ) { environment in
         let broker = try environment.broker
-        try await broker.writeOutQueues()
+        try await broker.writeOutMetadata()
         try broker.kill()
         try await broker.startAgain()
         try await environment.waitUntilReady()

@@ -87,23 +87,7 @@ struct TestQueue {
             open.removeAll { outcomes[$0.identifier] == .confirmed }
             let examples = open.prefix(3).map { "\($0.identifier): \(String(describing: outcomes[$0.identifier]))" }
             try #require(open.isEmpty || ContinuousClock.now < deadline, "\(open.count) not confirmed, \(examples)")
-            if open.contains(where: { outcomes[$0.identifier]?.isReturned == true }) { try await bindAgain() }
         }
-    }
-
-    /// Has the topology applied again, as an operator would, because no queue takes the messages.
-    ///
-    /// A broker that keeps its metadata in Mnesia may come back from a kill without a binding that it has answered:
-    /// RabbitMQ knows it (issues 1873 and 13029 of rabbitmq-server), and 3.10.8 did it here once in hundreds of kills.
-    private func bindAgain() async throws {
-        let version = try await broker.version()
-        let bindings = try await broker.control("list_bindings", "source_name", "destination_name", "routing_key")
-        withKnownIssue("RabbitMQ \(version) came back from a kill without a binding", isIntermittent: true) {
-            Issue.record("no queue takes a message to \(names.changes); the bindings are: \(bindings)")
-        } when: {
-            version.major < 4
-        }
-        _ = try await topology.apply(to: configuration)
     }
 
     /// Puts messages among the dead letters, as the worker requeues them.
