@@ -16,7 +16,7 @@ import Tracing
 ///     type           apus.push.OUTCOME
 ///     source         /apus/NAMESPACE-OF-THE-EXCHANGE
 ///     traceparent    the span of the worker's delivery if it is recorded, else what the event says, if anything
-///     id             the same if the same pushes of the event are told of again in the same way
+///     id             the same if the same pushes of the event are told of again, in whatever order they end
 public struct OutcomeMessage {
     /// The most pushes that one message tells of, so that it stays well below the broker's limit for messages.
     static let pushesMaximum = 500
@@ -42,7 +42,8 @@ public struct OutcomeMessage {
     /// - Returns: a routing key and a message each.
     public func messages(_ pushes: [EndedPush], at now: WallTime) -> [(routingKey: String, message: Message)] {
         var groups: [(app: String, kind: OutcomeKind, pushes: [EndedPush])] = []
-        for push in pushes {
+        // In one order, so that the same pushes share a message when the event comes again.
+        for push in pushes.count > Self.pushesMaximum ? pushes.sorted(by: Self.precedes) : pushes {
             let index = groups.firstIndex { group in
                 group.kind == push.kind && group.pushes.count < Self.pushesMaximum
                     && group.app.hasBytes(of: push.recipient.app)
@@ -102,7 +103,15 @@ public struct OutcomeMessage {
             properties: properties, headers: headers, body: body(pushes, kind: kind, app: app, reason: reason))
     }
 
+    private static func precedes(_ push: EndedPush, _ other: EndedPush) -> Bool {
+        let (name, otherName) = (push.recipient.deviceID, other.recipient.deviceID)
+        if !name.hasBytes(of: otherName) { return name.utf8.lexicographicallyPrecedes(otherName.utf8) }
+        return (push.subscriptionID ?? "").utf8.lexicographicallyPrecedes((other.subscriptionID ?? "").utf8)
+    }
+
     /// The identifier of a message: a digest of what it tells, without the times.
+    ///
+    /// The digests of the pushes are added up, because a push may end before or after another.
     private func identifier(_ pushes: [EndedPush], _ kind: OutcomeKind, app: String) -> String {
         var digest = WordDigest()
         digest.mix(event.source)
@@ -110,12 +119,18 @@ public struct OutcomeMessage {
         digest.mix(kind.rawValue)
         digest.mix(word: UInt64(event.retryState.attempt))
         if pushes.isEmpty { digest.mix(app) }
+        var sum: (high: UInt64, low: UInt64) = (0, 0)
         for push in pushes {
-            digest.mix(push.recipient.deviceID)
-            digest.mix(push.reason)
+            var told = WordDigest()
+            told.mix(push.recipient.deviceID)
+            told.mix(push.reason)
             // A device gets a push for each of its visible subscriptions, perhaps from different pages.
-            if let subscriptionID = push.subscriptionID { digest.mix(subscriptionID) }
+            if let subscriptionID = push.subscriptionID { told.mix(subscriptionID) }
+            told.finish()
+            sum = (sum.high &+ told.high, sum.low &+ told.low)
         }
+        digest.mix(word: sum.high)
+        digest.mix(word: sum.low)
         digest.finish()
         return APNsIdentifier(digest: digest).description
     }

@@ -169,6 +169,9 @@ public struct ContentRenderer {
             var (notification, options) = push.content(for: routes[route].service)
             if options.expirationSeconds != 0 { options.expirationSeconds = expirationSeconds }
             let isShown = (options.pushType ?? NotificationRules.pushType(of: notification)) == .alert
+            if isShown, options.collapseID == nil {
+                options.replacementID = DerivedCollapseID.ofEvent(event.identifier, of: event.source)
+            }
             guard isShown, let receipt = receipt(of: push, event) else {
                 return try builders[route].content(of: notification, options: options)
             }

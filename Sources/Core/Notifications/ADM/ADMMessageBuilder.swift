@@ -43,7 +43,7 @@ public struct ADMMessageBuilder {
         of notification: Notification, options: PushOptions
     ) throws(EventRejection) -> PushContent {
         let pushType = try PushService.adm.ordinaryPushType(of: notification, options)
-        let start = begin(collapseID: options.collapseID)
+        let start = begin(collapseID: options.collapseOrReplacementID)
         writeTexts(of: notification)
         try writeData(notification.customData)
         return try finished(dataStart: start, pushType: pushType, options: options)
@@ -97,7 +97,7 @@ public struct ADMMessageBuilder {
         return PushContent(
             payload: Array(writer.bytes.dropFirst(ADMMessageWriter.beginning.utf8CodeUnitCount)), topic: "",
             pushType: pushType, priority: options.priority ?? pushType.defaultPriority,
-            expirationSeconds: options.expirationSeconds, collapseID: options.collapseID)
+            expirationSeconds: options.expirationSeconds, collapseID: options.collapseOrReplacementID)
     }
 
     private mutating func writeTexts(of notification: Notification) {

@@ -47,7 +47,7 @@ public struct FCMMessageBuilder {
         let isShown = Notification.Members(of: notification).isVisible
         let priority = options.priority ?? pushType.defaultPriority
         begin(priority: priority, collapseID: options.collapseID)
-        if isShown { writeAndroid(notification, tag: options.collapseID) }
+        if isShown { writeAndroid(notification, tag: options.collapseOrReplacementID) }
         writer.endObject()
         if isShown, notification.title != nil || notification.body != nil { writeShown(notification) }
         try writeData(notification.customData)

@@ -69,7 +69,7 @@ public struct NotificationRules: Sendable {
             // Most pushes have no suffix, and then share the text.
             pushType: pushType, topic: suffix.isEmpty ? bundleID : bundleID + suffix,
             priority: options.priority ?? pushType.defaultPriority,
-            expirationSeconds: options.expirationSeconds, collapseID: options.collapseID)
+            expirationSeconds: options.expirationSeconds, collapseID: options.collapseOrReplacementID)
     }
 
     /// Checks that a rendered payload is within the limit of its push type.

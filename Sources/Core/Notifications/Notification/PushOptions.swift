@@ -8,17 +8,25 @@ public struct PushOptions: Hashable, Sendable {
     public var expirationSeconds: Int64?
     /// Pushes with the same identifier replace each other on the device; at most 64 bytes.
     public var collapseID: String?
+    /// Stands in for a collapse identifier that nobody asked for; at most 64 bytes.
+    ///
+    /// It is used as far as no other push suffers: FCM keeps few collapse keys of a device, and gets none.
+    public var replacementID: String?
 
     /// Creates options.
     public init(
         pushType: PushType? = nil, priority: PushPriority? = nil, expirationSeconds: Int64? = nil,
-        collapseID: String? = nil
+        collapseID: String? = nil, replacementID: String? = nil
     ) {
         self.pushType = pushType
         self.priority = priority
         self.expirationSeconds = expirationSeconds
         self.collapseID = collapseID
+        self.replacementID = replacementID
     }
+
+    /// The collapse identifier, or what stands in for it.
+    var collapseOrReplacementID: String? { collapseID ?? replacementID }
 }
 
 /// How eagerly a device is to be woken: the values of the header `apns-priority`.

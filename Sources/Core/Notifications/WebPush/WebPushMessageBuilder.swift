@@ -58,7 +58,9 @@ public struct WebPushMessageBuilder {
         let pushType = try PushService.webPush.ordinaryPushType(of: notification, options)
         writer.removeAll()
         writer.beginObject()
-        if Notification.Members(of: notification).isVisible { writeShown(notification, tag: options.collapseID) }
+        if Notification.Members(of: notification).isVisible {
+            writeShown(notification, tag: options.collapseOrReplacementID)
+        }
         if !notification.customData.isEmpty {
             writer.key("data")
             writer.beginObject()
@@ -111,8 +113,9 @@ public struct WebPushMessageBuilder {
         }
         return PushContent(
             payload: writer.bytes.withUnsafeBufferPointer { Array($0) },
-            topic: options.collapseID.map(WebPushTopic.topic) ?? "", pushType: pushType, priority: priority,
-            expirationSeconds: options.expirationSeconds, collapseID: options.collapseID)
+            topic: options.collapseOrReplacementID.map(WebPushTopic.topic) ?? "", pushType: pushType,
+            priority: priority, expirationSeconds: options.expirationSeconds,
+            collapseID: options.collapseOrReplacementID)
     }
 
     private mutating func writeShown(_ notification: Notification, tag: String?) {

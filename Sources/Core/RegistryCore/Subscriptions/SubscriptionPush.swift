@@ -49,15 +49,23 @@ public struct SubscriptionPush {
 
     /// How it is sent: a silent push at low priority; one that neither shows a text nor plays nor badges, too.
     ///
-    /// The collapse identifier is the value of the field that the subscription names, if APNs can take it; silent
-    /// pushes of one subscription replace each other.
+    /// The collapse identifier is the value of the field that the subscription names, if APNs can take it. Else silent
+    /// pushes about one record replace each other, and what is shown is replaced by its own copy alone.
     public func options(expirationSeconds: Int64?) -> PushOptions {
         var options = PushOptions(expirationSeconds: expirationSeconds)
         if isSilent { options.priority = .conserving }
         if let path = info.collapseIDKey, let value = change.fields[path] {
             options.collapseID = DerivedCollapseID.ofText(NotificationText.value(of: value))
-        } else if isSilent {
-            options.collapseID = DerivedCollapseID.ofText(subscription.key.subscriptionID)
+        }
+        let subscriptionID = subscription.key.subscriptionID
+        if options.collapseID == nil {
+            options.replacementID =
+                isSilent
+                ? DerivedCollapseID.ofRecord([
+                    "\(change.database.cloudKitNumber)", change.ownerID ?? "", change.zoneName, change.recordType,
+                    change.recordName, subscriptionID,
+                ])
+                : DerivedCollapseID.ofEvent(notificationID, of: subscriptionID)
         }
         return options
     }

@@ -54,6 +54,9 @@ struct OutcomeSchemaTests {
         #expect(try violations(example) == [])
         let report = try OutcomeReport(Message(body: example))
         #expect(report.kind == .tokenDead && report.pushes.first?.reason == "Unregistered")
+        let event = try parser.parse(example)["event"]
+        let moments = [event?["publishedAtMs"], event?["firstSeenAtMs"]].compactMap { $0?.int64 }
+        #expect(moments.count == 2 && moments == moments.sorted())
     }
 
     @Test(

@@ -167,17 +167,20 @@ struct OutcomeTests {
         #expect(takePublishes().map(\.routingKey) == ["expired.push.requested.chat"])
     }
 
-    @Test("A message tells of 500 pushes at most, and the same pushes have the same identifier again")
-    mutating func bounds() {
-        let names = (0..<501).map { "device \($0)" }
+    @Test(
+        "A message tells of 500 pushes at most, and its identifier is the same in whatever order they end",
+        arguments: [(500, [500]), (501, [500, 1])])
+    mutating func bounds(count: Int, told counts: [Int]) {
+        let names = (0..<count).map { "device \($0)" }
         var identifiers: [[String?]] = []
-        for number in [UInt64(7), 7] {
-            for request in send(to: names, number: number) { answer(request, 200) }
+        for isReversed in [false, true] {
+            let requests = send(to: names, number: 7)
+            for request in isReversed ? requests.reversed() : requests { answer(request, 200) }
             let told = takePublishes().map(Outcome.init)
-            #expect(told.map(\.deviceIDs.count) == [500, 1])
+            #expect(told.map(\.deviceIDs.count) == counts)
             identifiers.append(told.map { $0.attribute("id") })
         }
-        #expect(identifiers[0] == identifiers[1] && identifiers[0][0] != identifiers[0][1])
+        #expect(identifiers[0] == identifiers[1] && Set(identifiers[0]).count == counts.count)
     }
 
     @Test("Refused outcomes are published again for ten seconds, then dropped until none is refused for as long")
