@@ -2,7 +2,7 @@
 ///
 /// Each method returns the text of one datagram, lines of `KEY=VALUE`, or nil if there is nothing to tell. Times are
 /// monotonic, in nanoseconds.
-public struct ServiceNotificationMachine: Sendable {
+struct ServiceNotificationMachine: Sendable {
     private enum Phase {
         case starting, running, reloading, stopping
     }
@@ -19,7 +19,7 @@ public struct ServiceNotificationMachine: Sendable {
     static let statusLengthMaximum = 400
 
     /// How long to wait between two observations.
-    public let intervalNanoseconds: UInt64
+    let intervalNanoseconds: UInt64
     /// How long to wait between two signs of life; nil if the service manager wants none.
     private let watchdogNanoseconds: UInt64?
     private var phase = Phase.starting
@@ -30,7 +30,7 @@ public struct ServiceNotificationMachine: Sendable {
     /// Creates a machine for a process that is starting.
     ///
     /// - Parameter watchdogMicroseconds: how often the service manager wants a sign of life at least; nil for never.
-    public init(watchdogMicroseconds: UInt64?) {
+    init(watchdogMicroseconds: UInt64?) {
         // Half of it, as sd_watchdog_enabled(3) recommends: one sign may then be late.
         watchdogNanoseconds = watchdogMicroseconds.map { max(1, $0 / 2) * 1_000 }
         intervalNanoseconds = min(Self.lookIntervalNanoseconds, watchdogNanoseconds ?? .max)
@@ -39,7 +39,7 @@ public struct ServiceNotificationMachine: Sendable {
     /// The service was looked at.
     ///
     /// Only a live service gives signs of life and asks for more time: the service manager ends one that hangs.
-    public mutating func observed(_ observation: ServiceObservation, at now: UInt64) -> String? {
+    mutating func observed(_ observation: ServiceObservation, at now: UInt64) -> String? {
         var lines: [String] = []
         if phase == .starting, observation.isStarted {
             phase = .running
@@ -66,21 +66,21 @@ public struct ServiceNotificationMachine: Sendable {
     }
 
     /// The service begins to read its configuration again; nil before it has started, and while it stops.
-    public mutating func reloadBegan(at now: UInt64) -> String? {
+    mutating func reloadBegan(at now: UInt64) -> String? {
         guard phase == .running else { return nil }
         phase = .reloading
         return "RELOADING=1\nMONOTONIC_USEC=\(now / 1_000)"
     }
 
     /// The service has read its configuration.
-    public mutating func reloadEnded() -> String? {
+    mutating func reloadEnded() -> String? {
         guard phase == .reloading else { return nil }
         phase = .running
         return "READY=1"
     }
 
     /// The service begins to stop.
-    public mutating func stopBegan() -> String? {
+    mutating func stopBegan() -> String? {
         guard phase != .stopping else { return nil }
         phase = .stopping
         lastExtension = nil

@@ -1,4 +1,4 @@
-public import Essentials
+import Essentials
 
 /// How many pushes of large fan-outs may be out while others are under way, found from how long they take.
 ///
@@ -11,19 +11,19 @@ public import Essentials
 /// are, as many pushes stay out as an idle way would carry at `leastPerSecond`, so that a fan-out never stands still.
 ///
 /// Source: the idea of RFC 6817 (LEDBAT), with rounds of answers in place of packets.
-public struct BulkCongestionWindow: Hashable, Sendable {
+struct BulkCongestionWindow: Hashable, Sendable {
     /// How many answers are looked at together: the quickest of them tells of a queue, which delays them all.
-    public static let answersPerRound = 32
+    static let answersPerRound = 32
     /// How long the quickest answer is remembered, at least; the way to APNs changes.
-    public static let memoryMilliseconds: Int64 = 300_000
+    static let memoryMilliseconds: Int64 = 300_000
     /// The least delay that counts as a queue.
-    public static let toleranceNanoseconds: UInt64 = 500_000
+    static let toleranceNanoseconds: UInt64 = 500_000
     /// The part of the way's own time that counts as a queue, if that is more.
     private static let toleranceDivisor: UInt64 = 8
     /// The rate that the smallest window has on an idle way.
     static let leastPerSecond: UInt64 = 2_500
     /// The smallest window on a way that takes next to no time.
-    public static let leastPushes = 2
+    static let leastPushes = 2
 
     private let maximum: Int
     private var quickestBefore = UInt64.max
@@ -34,19 +34,19 @@ public struct BulkCongestionWindow: Hashable, Sendable {
     private var answersSinceShrinking = 0
 
     /// How many pushes may be out.
-    public private(set) var size: Int
+    private(set) var size: Int
 
     /// Creates a window.
     ///
     /// - Parameter maximum: the most pushes that it ever lets out; at least 1.
-    public init(maximum: Int) {
+    init(maximum: Int) {
         self.maximum = max(1, maximum)
         size = max(1, maximum / 8)
     }
 
     /// The pushes a millisecond that fill the window again while it is answered, and a quarter more, so that the window
     /// stays the limit; nil while the length of the way is unknown.
-    public var pushesPerMillisecond: Double? {
+    var pushesPerMillisecond: Double? {
         let base = min(quickest, quickestBefore)
         return base == .max ? nil : 1.25 * Double(size) / (Double(max(base, 1)) / 1_000_000)
     }
@@ -57,7 +57,7 @@ public struct BulkCongestionWindow: Hashable, Sendable {
     ///   - delay: how long after it was sent, in nanoseconds.
     ///   - isRestricted: whether the window is in force, so that the delay is its effect.
     ///   - now: when it is.
-    public mutating func pushEnded(afterNanoseconds delay: UInt64, isRestricted: Bool, at now: MonotonicTime) {
+    mutating func pushEnded(afterNanoseconds delay: UInt64, isRestricted: Bool, at now: MonotonicTime) {
         quickestOfRound = min(quickestOfRound, delay)
         answersOfRound += 1
         guard answersOfRound == Self.answersPerRound else { return }
@@ -106,7 +106,7 @@ public struct BulkCongestionWindow: Hashable, Sendable {
 /// and hardly any faster.
 ///
 /// Source: the idea of pacing in TCP (RFC 9438, appendix; Linux, `tcp_update_pacing_rate`).
-public struct BulkPacer: Hashable, Sendable {
+struct BulkPacer: Hashable, Sendable {
     /// The largest saved allowance, in milliseconds of the rate: a timer may be late by that much.
     static let savedMillisecondsMaximum = 2.0
 
@@ -114,7 +114,7 @@ public struct BulkPacer: Hashable, Sendable {
     private var latest: MonotonicTime?
 
     /// Creates a pace with nothing saved up.
-    public init() {}
+    init() {}
 
     /// Lets time pass.
     ///
@@ -122,7 +122,7 @@ public struct BulkPacer: Hashable, Sendable {
     ///   - rate: how many pushes may go out in a millisecond.
     ///   - now: when it is.
     /// - Returns: how many may go out now.
-    public mutating func allowance(perMillisecond rate: Double, at now: MonotonicTime) -> Int {
+    mutating func allowance(perMillisecond rate: Double, at now: MonotonicTime) -> Int {
         // The first moment counts as a millisecond.
         let passed = latest.map { Double(now.nanoseconds(since: $0)) / 1_000_000 } ?? 1
         latest = now
@@ -131,5 +131,5 @@ public struct BulkPacer: Hashable, Sendable {
     }
 
     /// Pushes have gone out.
-    public mutating func wentOut(_ count: Int) { saved -= Double(count) }
+    mutating func wentOut(_ count: Int) { saved -= Double(count) }
 }

@@ -1,4 +1,4 @@
-public import Essentials
+import Essentials
 
 /// Distinguishes a slow app from a busy one, by the outcomes of its unsettled deliveries.
 ///
@@ -12,13 +12,13 @@ public import Essentials
 /// The more deliveries an app has, the sooner its silence counts, so that it is noticed before it has all of them. The
 /// time is for an app with all deliveries; one with half of them may be silent for twice as long. Silence counts only
 /// if others have ended a good many deliveries meanwhile, because a worker that was stopped gets no answers at all.
-public struct AppBacklog: Hashable, Sendable {
+struct AppBacklog: Hashable, Sendable {
     /// How long an app that has all unsettled deliveries may be silent.
-    public static let silenceMilliseconds: Int64 = 125
+    static let silenceMilliseconds: Int64 = 125
     /// How many deliveries of others must have ended meanwhile.
-    public static let othersEndedLeast = 64
+    static let othersEndedLeast = 64
     /// The time that an app without deliveries is remembered as a silent one.
-    public static let memoryMilliseconds: Int64 = 60_000
+    static let memoryMilliseconds: Int64 = 60_000
 
     private var watchedSince: MonotonicTime?
     private var endedWhenTurnedOver = 0
@@ -29,15 +29,15 @@ public struct AppBacklog: Hashable, Sendable {
     private var isSilent = false
 
     /// The number of unsettled deliveries of the app.
-    public private(set) var unsettled = 0
+    private(set) var unsettled = 0
     /// How many have ended so far.
     private(set) var ended = 0
 
     /// Whether it was slow when it was last looked at.
-    public var isSlow: Bool { isSilent || isLate }
+    var isSlow: Bool { isSilent || isLate }
 
     /// Creates the load of an app without deliveries.
-    public init() {}
+    init() {}
 
     /// Adds deliveries of the app.
     ///
@@ -45,26 +45,26 @@ public struct AppBacklog: Hashable, Sendable {
     ///   - count: how many.
     ///   - othersEnded: how many deliveries of other apps have ended so far.
     ///   - now: when it is.
-    public mutating func arrived(_ count: Int, othersEnded: Int, at now: MonotonicTime) {
+    mutating func arrived(_ count: Int, othersEnded: Int, at now: MonotonicTime) {
         if unsettled == 0, !isSilent { listen(othersEnded, now) }
         unsettled += count
     }
 
     /// A push of the app was answered.
-    public mutating func wasAnswered(othersEnded: Int, at now: MonotonicTime) {
+    mutating func wasAnswered(othersEnded: Int, at now: MonotonicTime) {
         isSilent = false
         listen(othersEnded, now)
     }
 
     /// Deliveries of the app have been settled.
-    public mutating func settled(_ count: Int, othersEnded: Int, at now: MonotonicTime) {
+    mutating func settled(_ count: Int, othersEnded: Int, at now: MonotonicTime) {
         ended += count
         wasAnswered(othersEnded: othersEnded, at: now)
         release(count)
     }
 
     /// Removes abandoned deliveries of the app; they say nothing for it.
-    public mutating func abandoned(_ count: Int) { release(count) }
+    mutating func abandoned(_ count: Int) { release(count) }
 
     private mutating func release(_ count: Int) {
         unsettled -= count
@@ -82,7 +82,7 @@ public struct AppBacklog: Hashable, Sendable {
     ///   - othersEnded: how many deliveries of other apps have ended so far.
     ///   - now: when it is.
     /// - Returns: whether it is slow and exceeds its share, so that no more of its deliveries may be admitted.
-    public mutating func shouldDefer(
+    mutating func shouldDefer(
         isOverShare: Bool, unsettledMaximum: Int, othersEnded: Int, at now: MonotonicTime
     ) -> Bool {
         lookForSilence(isOverShare, unsettledMaximum, othersEnded, now)

@@ -1,6 +1,6 @@
 import ChangeEvents
 import Essentials
-public import Notifications
+import Notifications
 
 /// Lets one event of a dataset be under way at a time, so that no older state is announced after a newer one.
 ///
@@ -79,18 +79,18 @@ struct DatasetSerializer: Sendable {
 /// A dataset push says only "this dataset has changed, up to this sync count", so the newest one makes the older ones
 /// redundant. A deletion or a merge is never left out, and separates earlier events from later ones, because sync
 /// counts restart in a dataset that is created again.
-public struct DatasetCoalescer: Sendable {
+struct DatasetCoalescer: Sendable {
     /// Events that one push stands for.
-    public struct Group: Hashable, Sendable {
+    struct Group: Hashable, Sendable {
         /// The index of the event with the newest sync count, the one that is pushed.
-        public var representative: Int
+        var representative: Int
         /// The indices of the others.
-        public var superseded: [Int]
+        var superseded: [Int]
         /// The device to leave out: the one that made all of the changes; nil if there were several.
-        public var excludedDeviceID: String?
+        var excludedDeviceID: String?
 
         /// Creates a group.
-        public init(representative: Int, superseded: [Int], excludedDeviceID: String?) {
+        init(representative: Int, superseded: [Int], excludedDeviceID: String?) {
             self.representative = representative
             self.superseded = superseded
             self.excludedDeviceID = excludedDeviceID
@@ -106,13 +106,13 @@ public struct DatasetCoalescer: Sendable {
     private var open: [DatasetKey: Open] = [:]
 
     /// Creates a coalescer for one batch.
-    public init() {}
+    init() {}
 
     /// The groups so far, in the order of their first events.
-    public var result: [Group] { groups }
+    var result: [Group] { groups }
 
     /// Adds an event that may stand for others, or be stood for: a fresh `dataset.changed`.
-    public mutating func add(_ change: DatasetChange, at index: Int) {
+    mutating func add(_ change: DatasetChange, at index: Int) {
         guard change.operation == .changed, let syncCount = change.syncCount else {
             open[change.key] = nil
             groups.append(Group(representative: index, superseded: [], excludedDeviceID: change.deviceID))

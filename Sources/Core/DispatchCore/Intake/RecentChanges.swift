@@ -1,4 +1,4 @@
-public import Essentials
+import Essentials
 import Hashing
 public import Notifications
 
@@ -17,7 +17,7 @@ public import Notifications
 /// created again is announced after that time at the latest.
 ///
 /// When it is full it forgets old ones, which costs a redundant push and never loses one.
-public struct RecentChanges: Sendable {
+struct RecentChanges: Sendable {
     private struct Told: BitwiseCopyable {
         var syncCount: Int64
         var firstSeenMilliseconds: Int64
@@ -25,7 +25,7 @@ public struct RecentChanges: Sendable {
     }
 
     /// The most devices whose last announcement is remembered.
-    public static let devicesMaximum = 131_072
+    static let devicesMaximum = 131_072
     /// For how long a count applies to events that this worker sees after its own, in milliseconds.
     static let validityMilliseconds: Int64 = 60_000
     private static let deletionsCount = 32_768
@@ -35,14 +35,14 @@ public struct RecentChanges: Sendable {
     private var deletedMilliseconds = [Int64](repeating: -1, count: Self.deletionsCount)
 
     /// Creates an empty memory.
-    public init() {}
+    init() {}
 
     /// APNs has accepted a push.
     ///
     /// - Parameters:
     ///   - deviceID: the device that it was for.
     ///   - announcement: the announcement.
-    public mutating func noteTold(_ deviceID: String, of announcement: DatasetAnnouncement) {
+    mutating func noteTold(_ deviceID: String, of announcement: DatasetAnnouncement) {
         let deleted = deletedMilliseconds[Self.index(of: announcement.dataset)]
         // A retry may be accepted after a deletion that came after its event.
         guard announcement.firstSeenMilliseconds > deleted else { return }
@@ -58,7 +58,7 @@ public struct RecentChanges: Sendable {
     }
 
     /// The dataset was deleted or merged into: its counts say nothing any more.
-    public mutating func forget(_ key: DatasetKey, at now: WallTime) {
+    mutating func forget(_ key: DatasetKey, at now: WallTime) {
         let index = Self.index(of: key.digest)
         deletedMilliseconds[index] = max(deletedMilliseconds[index], now.milliseconds)
     }
@@ -69,7 +69,7 @@ public struct RecentChanges: Sendable {
     ///   - announcement: the announcement of an event.
     ///   - deviceID: the device that it would be said to.
     /// - Returns: whether the announcement gains nothing.
-    public func isRedundant(_ announcement: DatasetAnnouncement, for deviceID: String) -> Bool {
+    func isRedundant(_ announcement: DatasetAnnouncement, for deviceID: String) -> Bool {
         guard let told = entries[announcement.digest(for: deviceID)], told.event != announcement.event,
             told.syncCount >= announcement.syncCount,
             told.firstSeenMilliseconds > deletedMilliseconds[Self.index(of: announcement.dataset)]

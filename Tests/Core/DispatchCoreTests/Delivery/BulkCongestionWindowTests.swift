@@ -1,5 +1,6 @@
-import DispatchCore
 import Testing
+
+@testable import DispatchCore
 
 @Suite("What is left over for large fan-outs")
 struct BulkWindowTests {
