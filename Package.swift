@@ -63,7 +63,7 @@ let package = Package(
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
                 "EncryptedContent", "WebPushTransport", "UnicodeText", "Geography", "ChangeEvents", "RegistryCore",
                 "DispatchCore", "Backoffice", "RegistrySQL", "SQLiteRegistry",
-                "PostgresRegistry", "ServiceClient",
+                "PostgreSQL", "PostgresRegistry", "ServiceClient",
                 "APNsTransport", "FCMTransport", "ADMTransport", "Hashing",
                 "Essentials", "StructuredLogging", "Messages", "Notifications", "ConnectionPool", "Predicates",
                 "PredicateIndex",
@@ -94,6 +94,7 @@ let package = Package(
 
         // Ring 1: mechanism, no word of the domain.
         swiftTarget("EventLoop", in: "Mechanism", ["CLinux", "Essentials"]),
+        swiftTarget("PostgreSQL", in: "Mechanism", ["EventLoop", "CPostgres"]),
         // Levels, event names and fields; named so that a program may use swift-log's module Logging beside it.
         swiftTarget("StructuredLogging", in: "Mechanism", []),
         // The values of AMQP 0-9-1.
@@ -208,7 +209,7 @@ let package = Package(
         swiftTarget(
             "PostgresRegistry", in: "Adapters/Registries",
             [
-                "EventLoop", "CPostgres", "Essentials", "Notifications", "ChangeEvents", "DispatchCore", "RegistryCore",
+                "PostgreSQL", "Essentials", "Notifications", "ChangeEvents", "DispatchCore", "RegistryCore",
                 "RegistrySQL",
             ]),
         swiftTarget(
@@ -484,14 +485,15 @@ let package = Package(
         testTarget(
             "RegistryAPITests", in: "Adapters/HTTP",
             [
-                "RegistryAPI", "HTTPServer", "SQLiteRegistry", "PostgresRegistry", "CPostgres", "Crypto", "JSON",
-                "Metrics", "EventLoop", "PushTestKit", "Essentials", "Notifications", "Predicates", "TestTraits",
+                "RegistryAPI", "HTTPServer", "SQLiteRegistry", "PostgreSQL", "PostgresRegistry", "CPostgres", "Crypto",
+                "JSON", "Metrics", "EventLoop", "PushTestKit", "Essentials", "Notifications", "Predicates",
+                "TestTraits",
                 "StructuredLogging", "ChangeEvents", "RegistryCore", "RegistrySQL",
             ], exclude: ["Scripts"]),
         testTarget(
             "PostgresRegistryTests", in: "Adapters/Registries",
             [
-                "PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushTestKit", "Notifications",
+                "PostgreSQL", "PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushTestKit", "Notifications",
                 "Messages", "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore", "RegistrySQL",
             ]),
         testTarget(

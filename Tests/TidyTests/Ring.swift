@@ -42,6 +42,7 @@ enum Ring: String, CaseIterable, Comparable {
         "HTTP2": ["EventLoop", "Crypto"],
         "AMQP": ["EventLoop", "Essentials", "Messages"],
         "HTTPClient": ["EventLoop", "Essentials"],
+        "PostgreSQL": ["EventLoop"],
         "HTTPServer": ["EventLoop", "Essentials", "Crypto"],
         "ServiceManager": ["EventLoop"],
         "APNsTransport": ["ServiceClient"],

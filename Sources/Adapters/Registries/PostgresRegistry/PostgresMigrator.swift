@@ -1,3 +1,4 @@
+import PostgreSQL
 public import RegistryCore
 import RegistrySQL
 
@@ -30,7 +31,7 @@ public final class PostgresMigrator: RegistryMigrator {
         self.migrations = migrations
         self.lockMilliseconds = lockMilliseconds
         connection = Connection(
-            address: try Address(url: url), callMilliseconds: callMilliseconds,
+            address: try ServerAddress(ofRegistry: url), callMilliseconds: callMilliseconds,
             connectMilliseconds: connectMilliseconds, isForWriting: true
         ) { _ in }
         try connection.ensureOpen()

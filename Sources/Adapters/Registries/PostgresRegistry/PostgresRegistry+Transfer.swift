@@ -1,4 +1,5 @@
 import Notifications
+import PostgreSQL
 public import RegistryCore
 import RegistrySQL
 

@@ -1,3 +1,4 @@
+import PostgreSQL
 public import RegistryCore
 import RegistrySQL
 
@@ -52,10 +53,11 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     ) throws(RegistryError) -> PostgresRegistry {
         let timeout = max(callMilliseconds, 1)
         let settings = SessionSettings(
-            callMilliseconds: timeout, lockMilliseconds: lockMilliseconds, isReadOnly: mode == .readOnly)
+            ofRegistry: timeout, lockMilliseconds: lockMilliseconds, isReadOnly: mode == .readOnly)
         var isNew = false
         let connection = Connection(
-            address: try Address(url: url), callMilliseconds: timeout, connectMilliseconds: connectMilliseconds,
+            address: try ServerAddress(ofRegistry: url), callMilliseconds: timeout,
+            connectMilliseconds: connectMilliseconds,
             ageMilliseconds: ageMilliseconds, settings: settings, isForWriting: mode != .readOnly
         ) { (connection) throws(RegistryError) in
             if try Schema.prepare(connection, mode: mode, migrations, milliseconds: makingMilliseconds) { isNew = true }

@@ -1,5 +1,6 @@
 import ChangeEvents
 import Notifications
+import PostgreSQL
 import PostgresRegistry
 import PushTestKit
 import RegistryCore

@@ -1,3 +1,4 @@
+import PostgreSQL
 import PushTestKit
 import RegistryCore
 import Testing
@@ -13,7 +14,7 @@ struct EditedRowTests {
 
     private func execute(_ statement: String, _ url: String) throws {
         let connection = Connection(
-            address: try Address(url: url), callMilliseconds: 120_000, connectMilliseconds: 60_000
+            address: try ServerAddress(ofRegistry: url), callMilliseconds: 120_000, connectMilliseconds: 60_000
         ) { (connection) throws(RegistryError) in
             try connection.execute("SET search_path = apus; \(statement)", Deadline(milliseconds: 120_000))
         }

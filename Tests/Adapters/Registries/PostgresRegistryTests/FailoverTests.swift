@@ -1,4 +1,5 @@
 import ChangeEvents
+import PostgreSQL
 import PushTestKit
 import RegistryCore
 import Testing

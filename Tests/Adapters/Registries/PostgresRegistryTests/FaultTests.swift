@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import PostgreSQL
 import PushTestKit
 import RegistryCore
 import RegistrySQL

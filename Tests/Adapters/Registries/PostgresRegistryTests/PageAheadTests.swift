@@ -1,4 +1,5 @@
 import Glibc
+import PostgreSQL
 import PushTestKit
 import RegistryCore
 import Testing

@@ -1,4 +1,5 @@
 import Notifications
+import PostgreSQL
 import PushTestKit
 import RegistryCore
 import RegistrySQL

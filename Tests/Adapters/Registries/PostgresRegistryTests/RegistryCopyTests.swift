@@ -3,6 +3,7 @@ import ChangeEvents
 import DispatchCore
 import Messages
 import Notifications
+import PostgreSQL
 import PostgresRegistry
 import PushTestKit
 import RegistryCore

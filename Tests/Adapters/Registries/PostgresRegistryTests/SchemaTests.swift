@@ -1,3 +1,4 @@
+import PostgreSQL
 import PushTestKit
 import RegistryCore
 import RegistrySQL
@@ -44,7 +45,7 @@ struct SchemaTests {
     /// A connection past the adapter, with the registry's schema in its search path.
     private static func connection(_ url: String) throws -> Connection {
         let connection = Connection(
-            address: try Address(url: url), callMilliseconds: 60_000, connectMilliseconds: 60_000
+            address: try ServerAddress(ofRegistry: url), callMilliseconds: 60_000, connectMilliseconds: 60_000
         ) { (connection) throws(RegistryError) in
             try connection.execute("SET search_path = apus", Deadline(milliseconds: 60_000))
         }

@@ -1,3 +1,4 @@
+import PostgreSQL
 import PushTestKit
 import RegistryCore
 import Testing

@@ -1,6 +1,12 @@
-import RegistryCore
+public import PostgreSQL
+public import RegistryCore
 
-extension RegistryError {
+/// A connection to a registry.
+typealias Connection = PostgresConnection<RegistryError>
+/// A transaction of a registry.
+typealias Transaction = PostgresTransaction<RegistryError>
+
+extension RegistryError: ServerFailure {
     /// Turns an error of the server into one that says what to do.
     ///
     /// - Parameters:
@@ -8,7 +14,7 @@ extension RegistryError {
     ///   - message: the server's primary message; never its detail, which quotes values such as tokens.
     ///   - address: host, port and database, without password.
     ///   - milliseconds: how long a call may take.
-    init(sqlState state: String, message: String, address: String, milliseconds: Int) {
+    public init(sqlState state: String, message: String, address: String, milliseconds: Int) {
         let start = "The registry \(address)"
         let reason = "(\(message), SQLSTATE \(state))"
         switch (state.prefix(2), state) {
@@ -66,7 +72,7 @@ extension RegistryError {
     ///   - address: host, port and database, without password.
     ///   - reason: libpq's words, on one or several lines.
     /// - Returns: an error with `.unavailable`.
-    static func unreachable(_ address: String, _ reason: String) -> RegistryError {
+    public static func unreachable(_ address: String, _ reason: String) -> RegistryError {
         let line = reason.split(whereSeparator: { $0.isNewline }).map { $0.drop { $0 == "\t" || $0 == " " } }
             .joined(separator: "; ").prefix(600)
         return RegistryError(
@@ -81,7 +87,7 @@ extension RegistryError {
     ///   - address: host, port and database, without password.
     ///   - reason: the kind of server, or the words with which it refused to write.
     /// - Returns: an error with `.unavailable`.
-    static func onlyReadable(_ address: String, _ reason: String) -> RegistryError {
+    public static func onlyReadable(_ address: String, _ reason: String) -> RegistryError {
         RegistryError(
             .unavailable,
             "The registry \(address) can only be read now (\(reason)). Let registry.url lead to the primary server, "
@@ -89,7 +95,7 @@ extension RegistryError {
     }
 
     /// Says that a pooler takes transactions apart.
-    static func poolsStatements(_ address: String) -> RegistryError {
+    public static func poolsStatements(_ address: String) -> RegistryError {
         RegistryError(
             .unavailable,
             "The registry \(address) is behind a pooler in statement mode, which takes transactions apart. Set "
@@ -97,10 +103,25 @@ extension RegistryError {
     }
 
     /// Says that the server was silent for too long.
-    static func silent(_ address: String, milliseconds: Int) -> RegistryError {
+    public static func silent(_ address: String, milliseconds: Int) -> RegistryError {
         RegistryError(
             .unavailable,
             "The registry \(address) did not answer within \(milliseconds) ms; the connection was closed. Look at the "
                 + "server's load and the network; the next call connects again.")
+    }
+
+    /// Says that the server lacks what we need.
+    public static func tooOld(_ address: String, oldestVersion: Int) -> RegistryError {
+        RegistryError(
+            .invalid,
+            "The server of the registry \(address) is too old: PostgreSQL \(oldestVersion) or newer is needed.")
+    }
+
+    /// Says that the database cannot keep every name.
+    public static func wrongEncoding(_ address: String, _ encoding: String) -> RegistryError {
+        RegistryError(
+            .invalid,
+            "The database of the registry \(address) has the encoding \(encoding), and names are UTF-8. Make another "
+                + "with 'createdb --encoding UTF8 --template template0'.")
     }
 }

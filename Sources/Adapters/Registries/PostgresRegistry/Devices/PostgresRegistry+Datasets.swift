@@ -1,5 +1,6 @@
 import Essentials
 public import Notifications
+import PostgreSQL
 public import RegistryCore
 import RegistrySQL
 

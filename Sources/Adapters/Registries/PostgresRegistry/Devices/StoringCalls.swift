@@ -1,4 +1,5 @@
 import Notifications
+import PostgreSQL
 import RegistryCore
 import RegistrySQL
 

@@ -1,3 +1,4 @@
+import PostgreSQL
 import RegistryCore
 import RegistrySQL
 

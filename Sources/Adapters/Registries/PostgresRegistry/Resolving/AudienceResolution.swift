@@ -2,6 +2,7 @@ public import ChangeEvents
 import DispatchCore
 import Essentials
 import Notifications
+import PostgreSQL
 public import RegistryCore
 import RegistrySQL
 

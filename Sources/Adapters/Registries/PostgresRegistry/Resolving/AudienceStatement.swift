@@ -1,4 +1,5 @@
 import DispatchCore
+import PostgreSQL
 import RegistryCore
 
 /// The part of a batch that one kind of statement answers: its probes that still wait to be asked.

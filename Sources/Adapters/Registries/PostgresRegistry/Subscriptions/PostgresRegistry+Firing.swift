@@ -1,4 +1,5 @@
 public import ChangeEvents
+import PostgreSQL
 public import RegistryCore
 
 extension PostgresRegistry {

@@ -1,3 +1,4 @@
+import PostgreSQL
 public import RegistryCore
 import RegistrySQL
 

@@ -1,5 +1,6 @@
 import DispatchCore
 import Essentials
+import PostgreSQL
 public import RegistryCore
 import RegistrySQL
 

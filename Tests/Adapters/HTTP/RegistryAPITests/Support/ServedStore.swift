@@ -5,6 +5,7 @@ import RegistryAPI
 import RegistryCore
 import StructuredLogging
 
+@testable import PostgreSQL
 @testable import PostgresRegistry
 @testable import SQLiteRegistry
 

@@ -1,28 +1,27 @@
 import CPostgres
 import Glibc
-public import RegistryCore
 
-/// The address and the login of a registry's database: a parsed URL, with the parts that may be shown.
+/// The address and the login of a database: a parsed URL, with the parts that may be shown.
 ///
 /// The URL holds a password, and libpq quotes text that it cannot read. So the shape is checked here first, and a URL
 /// that is refused is not quoted.
-struct Address {
+public struct ServerAddress: Sendable {
     /// A keyword of libpq and its value.
-    typealias Option = (keyword: String, value: String)
+    public typealias Option = (keyword: String, value: String)
 
     /// libpq's keywords and their values.
-    let options: [Option]
+    public let options: [Option]
     /// The options for each server that the URL names, tried in this order.
     ///
     /// libpq would try them by itself, but wait forever for one that does not answer: in the non-blocking form
     /// `connect_timeout` is the caller's task (PostgreSQL, "Database Connection Control Functions").
     let candidates: [[Option]]
     /// Whether the URL, or the environment, says itself which kind of server it wants.
-    let choosesServer: Bool
+    public let choosesServer: Bool
     /// Whether it wants one that can only be read.
-    let wantsStandby: Bool
+    public let wantsStandby: Bool
     /// Host, port and database, without user and password, for messages.
-    let description: String
+    public let description: String
 
     /// The options for libpq unless the URL sets them: our name, and the limits for vanished peers.
     private static let defaults = [
@@ -33,13 +32,13 @@ struct Address {
     /// Reads a URL (PostgreSQL, "Connection URIs").
     ///
     /// - Parameter url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE`.
-    /// - Throws: `RegistryError` with `.invalid`; its message does not quote the URL.
-    init(url: String) throws(RegistryError) {
-        guard Self.isWellFormed(url) else { throw Self.unreadable }
+    /// - Throws: `ServerAddressFault`, which does not quote the URL.
+    public init(url: String) throws(ServerAddressFault) {
+        guard Self.isWellFormed(url) else { throw .unreadable }
         var message: UnsafeMutablePointer<CChar>?
         guard let parsed = PQconninfoParse(url, &message) else {
             PQfreemem(message)
-            throw Self.unknownParameter(of: url) ?? Self.unreadable
+            throw Self.unknownParameter(of: url).map { .unknownParameter($0) } ?? .unreadable
         }
         defer { PQconninfoFree(parsed) }
         var options: [Option] = []
@@ -140,10 +139,10 @@ struct Address {
         return rest.isEmpty || (rest.hasPrefix(":") && rest.dropFirst().utf8.allSatisfy { (48...57).contains($0) })
     }
 
-    /// The error of a URL with a parameter that other clients know and libpq does not; nil if there is none.
+    /// The parameter of a URL that other clients know and libpq does not; nil if there is none.
     ///
     /// Only what can be no part of a password is quoted: a word before an equals sign, in a query without an at sign.
-    private static func unknownParameter(of url: String) -> RegistryError? {
+    private static func unknownParameter(of url: String) -> String? {
         let query = url.drop { $0 != "?" }.dropFirst()
         guard !query.contains("@"), !query.contains("?") else { return nil }
         var known: Set<String> = ["ssl"]
@@ -155,57 +154,17 @@ struct Address {
             option += 1
         }
         let names = query.split(separator: "&").filter { $0.contains("=") }.map { String($0.prefix { $0 != "=" }) }
-        let unknown = names.first { name in
+        return names.first { name in
             !known.contains(name) && (1...40).contains(name.utf8.count)
                 && name.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "_") }
         }
-        guard let unknown else { return nil }
-        let advice =
-            switch unknown {
-            case "schema", "currentSchema", "search_path": "; the tables are in the schema \(Schema.name) in any case"
-            case "sslcertmode", "sslnegotiation", "require_auth": "; a newer libpq knows it"
-            default: ""
-            }
-        return RegistryError(
-            .invalid,
-            "The URL of the registry has the parameter \(unknown), which libpq does not know: remove it\(advice). The "
-                + "parameters are those of PostgreSQL's documentation, \"Parameter Key Words\".")
-    }
-
-    private static var unreadable: RegistryError {
-        RegistryError(
-            .invalid,
-            "The URL of the registry cannot be read. Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE and, behind "
-                + "a question mark, libpq's parameters, for example sslmode=verify-full; write special characters of "
-                + "the password as % and two hexadecimal digits (@ is %40, / is %2F).")
     }
 }
 
-/// The printable parts of a URL of a registry.
-public struct PostgresLocation: Hashable, Sendable {
-    /// Host, port and database.
-    public let address: String
-    /// Whether a password is written in it.
-    public let holdsPassword: Bool
-    /// Whether the server is on this machine.
-    public let isLocal: Bool
-    /// Whether the server has to show a certificate for its name (libpq's `sslmode=verify-full`).
-    public let verifiesServer: Bool
-
-    /// Parses a URL, without connecting.
-    ///
-    /// - Parameter url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full`.
-    /// - Throws: `RegistryError` with `.invalid`, which does not quote the URL.
-    public init(url: String) throws(RegistryError) {
-        let address = try Address(url: url)
-        self.address = address.description
-        holdsPassword = address.options.contains { $0.keyword == "password" || $0.keyword == "sslpassword" }
-        let hosts = address.options.filter { $0.keyword == "host" || $0.keyword == "hostaddr" }
-            .flatMap { $0.value.split(separator: ",") }
-        isLocal = hosts.allSatisfy { host in
-            host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
-                || host.hasPrefix("127.")
-        }
-        verifiesServer = address.options.contains { $0.keyword == "sslmode" && $0.value == "verify-full" }
-    }
+/// Why a URL leads to no server; nothing of the URL is quoted that may be a part of a password.
+public enum ServerAddressFault: Error {
+    /// It is no URL of a database.
+    case unreadable
+    /// It has a parameter that libpq does not know.
+    case unknownParameter(String)
 }

@@ -4,13 +4,13 @@ import EventLoop
 /// A connection that was made, and what is known of the session at its other end.
 ///
 /// It ends with this object.
-final class ServerSession {
+public final class ServerSession {
     /// libpq's connection.
     let handle: OpaquePointer
     /// Whether a pooler lends the session to others between our transactions, as PgBouncer does in transaction mode.
-    var isShared = false
+    public internal(set) var isShared = false
     /// Whether statements that were prepared under a name are there again in a later transaction.
-    var keepsStatements = false
+    public internal(set) var keepsStatements = false
     /// The first call of each transaction; nil for a session that keeps its settings.
     var transactionSettings: Call?
     /// The names of the prepared statements, by their texts.

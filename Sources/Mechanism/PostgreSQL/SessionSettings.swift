@@ -2,36 +2,22 @@
 ///
 /// A session that is ours alone keeps them. A session that a pooler lends to us and to others keeps nothing of ours:
 /// there they come first in each transaction, and end with it.
-struct SessionSettings {
+public struct SessionSettings: Sendable {
     private let values: [(name: String, value: String)]
     /// Whether transactions may only read.
     private let isReadOnly: Bool
 
     /// No settings.
-    static let none = SessionSettings(values: [], isReadOnly: false)
+    public static let none = SessionSettings(values: [], isReadOnly: false)
 
-    private init(values: [(name: String, value: String)], isReadOnly: Bool) {
-        self.values = values
-        self.isReadOnly = isReadOnly
-    }
-
-    /// Creates the settings of a registry.
+    /// Creates settings.
     ///
     /// - Parameters:
-    ///   - callMilliseconds: how long a statement may take.
-    ///   - lockMilliseconds: how long a statement waits for a lock; nil for as long as it may take.
+    ///   - values: the settings' names and values.
     ///   - isReadOnly: whether transactions may only read.
-    init(callMilliseconds: Int, lockMilliseconds: Int?, isReadOnly: Bool) {
-        var values = [
-            ("statement_timeout", "\(callMilliseconds)"),
-            ("idle_in_transaction_session_timeout", "\(callMilliseconds * 3)"),
-            // Every question is answered through an index. Without statistics, in a new registry, the planner would
-            // scan.
-            ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("enable_hashjoin", "off"),
-            ("enable_mergejoin", "off"), ("jit", "off"), ("max_parallel_workers_per_gather", "0"),
-        ]
-        if let lockMilliseconds { values.append(("lock_timeout", "\(max(lockMilliseconds, 1))")) }
-        self.init(values: values, isReadOnly: isReadOnly)
+    public init(values: [(name: String, value: String)], isReadOnly: Bool) {
+        self.values = values
+        self.isReadOnly = isReadOnly
     }
 
     /// The statements that set up a session of our own; empty if there is nothing to set.

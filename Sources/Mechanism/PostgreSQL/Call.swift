@@ -1,22 +1,20 @@
-import RegistrySQL
-
 /// One statement with its parameters.
-struct Call {
+public struct Call: Sendable {
     /// The statement; its parameters have their types in the text (`$1::bigint`), and are sent in binary form.
     ///
     /// The texts come from constants, so the number of prepared statements is bounded.
-    let sql: String
+    public let sql: String
     /// The values, in the order of their numbers.
-    let parameters: [Parameter]
+    public let parameters: [Parameter]
 
     /// Begins a transaction.
-    static let begin = Call("BEGIN ISOLATION LEVEL READ COMMITTED")
+    public static let begin = Call("BEGIN ISOLATION LEVEL READ COMMITTED")
 
     /// Whether this begins a transaction.
     var beginsTransaction: Bool { sql == Self.begin.sql }
 
     /// Creates a call.
-    init(_ sql: String, _ parameters: [Parameter] = []) {
+    public init(_ sql: String, _ parameters: [Parameter] = []) {
         self.sql = sql
         self.parameters = parameters
     }
@@ -26,7 +24,7 @@ struct Call {
 ///
 /// A text with a NUL byte is sent as NULL: PostgreSQL can neither store nor compare such a text, and NULL equals
 /// nothing.
-enum Parameter {
+public enum Parameter: Sendable {
     case text(String?)
     case bytes([UInt8])
     case integer(Int64?)
@@ -35,53 +33,6 @@ enum Parameter {
     case byteLists([[UInt8]])
     case integers([Int64])
     case optionalIntegers([Int64?])
-}
-
-extension Array {
-    /// The names that `unnest` gives columns, which make up rows of arrays.
-    ///
-    /// - Parameter first: the parameter of the first column.
-    /// - Returns: arrays with their types and commas between.
-    func arrays<Value>(from first: Int) -> String where Element == StoredColumn<Value> {
-        enumerated().map { "$\($0.offset + first)::\($0.element.elementType)[]" }.joined(separator: ", ")
-    }
-
-    /// The columns as expressions of a row of arrays.
-    ///
-    /// - Parameter row: the statement's name of the row.
-    /// - Returns: expressions with commas between.
-    func values<Value>(of row: String) -> String where Element == StoredColumn<Value> {
-        map { column in
-            if case .truth = column { "\(row).\(column.name) <> 0" } else { "\(row).\(column.name)" }
-        }.joined(separator: ", ")
-    }
-
-    /// The `SET` list that writes columns, except truth values, from a row of arrays.
-    func assignments<Value>(of row: String) -> String where Element == StoredColumn<Value> {
-        map { "\($0.name) = \(row).\($0.name)" }.joined(separator: ", ")
-    }
-
-    /// The arrays themselves, one for each column, from values.
-    func parameters<Value>(_ values: [Value]) -> [Parameter] where Element == StoredColumn<Value> {
-        map { column in
-            switch column {
-            case .integer(_, let get): .optionalIntegers(values.map(get))
-            case .text(_, let get): .optionalTexts(values.map(get))
-            case .bytes(_, let get): .byteLists(values.map(get))
-            case .truth(_, let get): .integers(values.map { get($0) ? 1 : 0 })
-            }
-        }
-    }
-}
-
-extension StoredColumn {
-    fileprivate var elementType: String {
-        switch self {
-        case .integer, .truth: "bigint"
-        case .text: "text"
-        case .bytes: "bytea"
-        }
-    }
 }
 
 /// The parameters of one statement in PostgreSQL's binary form, in one piece of memory that is used again and again.

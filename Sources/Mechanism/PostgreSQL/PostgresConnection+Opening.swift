@@ -1,15 +1,16 @@
 import CPostgres
 import Glibc
-import RegistryCore
 
-extension Connection {
+extension PostgresConnection {
     /// How long a connection to a standby is kept, in milliseconds; the name may soon lead to the primary again.
-    private static let standbyAgeMilliseconds = 30_000
+    private static var standbyAgeMilliseconds: Int { 30_000 }
+    /// The oldest version of PostgreSQL whose functions our statements use.
+    private static var oldestVersion: Int { 13 }
 
     /// Makes sure that there is a connection, as far as can be told without asking the server.
     ///
     /// A connection that the server ended since the last call is noticed and made again.
-    func ensureOpen() throws(RegistryError) {
+    public func ensureOpen() throws(Failure) {
         if let session, isStillOpen() {
             if session.isExpired, !isAwaiting, !isInTransaction { replace(session) }
             return
@@ -34,7 +35,7 @@ extension Connection {
     /// Makes another connection in place of one that has reached its age, which goes on if none can be made.
     private func replace(_ old: ServerSession) {
         session = nil
-        do throws(RegistryError) {
+        do throws(Failure) {
             try connect()
         } catch {
             session = old
@@ -42,8 +43,8 @@ extension Connection {
         }
     }
 
-    private func connect() throws(RegistryError) {
-        do throws(RegistryError) {
+    private func connect() throws(Failure) {
+        do throws(Failure) {
             try open(Deadline(milliseconds: connectMilliseconds))
             try requireServer()
             try agreeOnSettings(Deadline(milliseconds: callMilliseconds))
@@ -55,33 +56,34 @@ extension Connection {
     }
 
     /// Tries the servers in order; each has its share of the time.
-    private func open(_ deadline: Deadline) throws(RegistryError) {
+    private func open(_ deadline: Deadline) throws(Failure) {
         failureState = ""
         let candidates = address.candidates
         var reasons: [String] = []
         for (index, options) in candidates.enumerated() {
             let share = deadline.share(of: candidates.count - index)
             lostReason = ""
-            do throws(RegistryError) {
+            do throws(Failure) {
                 try open(options, share)
-                return try meet(Address.hostAndPort(options), share)
+                return try meet(ServerAddress.hostAndPort(options), share)
             } catch {
                 guard candidates.count > 1 else { throw error }
                 let reason = lostReason.isEmpty ? error.message : lostReason
                 reasons.append(
                     share.remainingMilliseconds > 0
-                        ? reason : "\(Address.hostAndPort(options)) did not answer within \(share.milliseconds) ms")
+                        ? reason
+                        : "\(ServerAddress.hostAndPort(options)) did not answer within \(share.milliseconds) ms")
             }
         }
-        throw RegistryError.unreachable(address.description, reasons.joined(separator: "\n"))
+        throw Failure.unreachable(address.description, reasons.joined(separator: "\n"))
     }
 
-    private func open(_ options: [Address.Option], _ deadline: Deadline) throws(RegistryError) {
+    private func open(_ options: [ServerAddress.Option], _ deadline: Deadline) throws(Failure) {
         var keywords = options.map { UnsafePointer<CChar>(strdup($0.keyword)) } + [nil]
         var values = options.map { UnsafePointer<CChar>(strdup($0.value)) } + [nil]
         defer { for pointer in keywords + values { free(UnsafeMutablePointer(mutating: pointer)) } }
         guard let handle = PQconnectStartParams(&keywords, &values, 0) else {
-            throw RegistryError.unreachable(address.description, "out of memory")
+            throw Failure.unreachable(address.description, "out of memory")
         }
         session = ServerSession(handle)
         // Without a receiver of ours libpq prints the server's notices.
@@ -102,7 +104,7 @@ extension Connection {
     ///
     /// libpq's own question (`target_session_attrs`) is not used unless the URL has it, because a pooler answers that
     /// one from memory.
-    private func meet(_ server: String, _ deadline: Deadline) throws(RegistryError) {
+    private func meet(_ server: String, _ deadline: Deadline) throws(Failure) {
         let question = Call(
             """
             SELECT pg_backend_pid()::bigint, pg_is_in_recovery()::int,
@@ -113,7 +115,7 @@ extension Connection {
         if isForWriting, !address.choosesServer, answer.integer(0, 2) == 1 {
             let reason = isStandby ? "is a standby" : "takes no writes (default_transaction_read_only is on)"
             refuse("\(server) \(reason)")
-            throw RegistryError.onlyReadable(address.description, lostReason)
+            throw Failure.onlyReadable(address.description, lostReason)
         }
         // A pooler gives each client a number of its own, by which it finds what the client wants cancelled.
         session?.isShared = answer.integer(0, 0) != Int64(PQbackendPID(handle))
@@ -121,23 +123,17 @@ extension Connection {
             afterMilliseconds: isStandby ? min(Self.standbyAgeMilliseconds, ageMilliseconds) : ageMilliseconds)
     }
 
-    private func requireServer() throws(RegistryError) {
-        guard PQserverVersion(handle) >= 130_000 else {
-            throw RegistryError(
-                .invalid,
-                "The server of the registry \(address.description) is too old: PostgreSQL 13 or newer is needed.")
+    private func requireServer() throws(Failure) {
+        let version = Int(PQserverVersion(handle)) / 10_000
+        guard version >= Self.oldestVersion else {
+            throw Failure.tooOld(address.description, oldestVersion: Self.oldestVersion)
         }
         let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? ""
-        guard encoding == "UTF8" else {
-            throw RegistryError(
-                .invalid,
-                "The database of the registry \(address.description) has the encoding \(encoding), and names are "
-                    + "UTF-8. Make another with 'createdb --encoding UTF8 --template template0'.")
-        }
+        guard encoding == "UTF8" else { throw Failure.wrongEncoding(address.description, encoding) }
     }
 
     /// Tells a session of our own our settings, and finds out what a pooler keeps.
-    private func agreeOnSettings(_ deadline: Deadline) throws(RegistryError) {
+    private func agreeOnSettings(_ deadline: Deadline) throws(Failure) {
         guard let session else { return }
         guard session.isShared else {
             session.keepsStatements = true
@@ -152,16 +148,17 @@ extension Connection {
     ///
     /// One that does gives them names of its own, because two clients may use the same name. Any other passes ours on
     /// to the session that it lends for the moment, which gets rid of the statement here.
-    private func findKeptStatements(_ session: ServerSession, _ deadline: Deadline) throws(RegistryError) -> Bool {
-        do throws(RegistryError) {
+    private func findKeptStatements(_ session: ServerSession, _ deadline: Deadline) throws(Failure) -> Bool {
+        do throws(Failure) {
             try execute("BEGIN", deadline)
         } catch {
             guard error.message.contains("statement pooling mode") else { throw error }
-            throw RegistryError.poolsStatements(address.description)
+            throw Failure.poolsStatements(address.description)
         }
         let text = "SELECT name FROM pg_catalog.pg_prepared_statements WHERE statement = $1::text"
         session.keepsStatements = true
-        let names = try run([Call(text, [.text(text)])], deadline)[0].map { $0.text(0) }
+        let kept = try run([Call(text, [.text(text)])], deadline)[0]
+        let names = kept.map { kept.text($0.number, 0) }
         session.keepsStatements = false
         guard let own = session.preparedNames.removeValue(forKey: text), names.contains(own) else {
             try execute("COMMIT", deadline)

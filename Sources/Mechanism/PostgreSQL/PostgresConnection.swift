@@ -1,6 +1,5 @@
 import CPostgres
 import Glibc
-import RegistryCore
 
 /// One connection to the server, which is made again when it was lost, leads to a server that cannot be written, or has
 /// reached its age.
@@ -11,39 +10,39 @@ import RegistryCore
 ///
 /// Nothing of ours stays in a session that a pooler shares with others (`SessionSettings`): tables are named with their
 /// schema, locks end with their transaction, and statements are prepared by name only where the pooler keeps them.
-final class Connection {
+public final class PostgresConnection<Failure: ServerFailure> {
     /// Where the server is.
-    let address: Address
+    public let address: ServerAddress
     /// The settings of the session that runs statements.
     let settings: SessionSettings
     /// Whether it is for writing, so that a server that can only be read is of no use.
-    let isForWriting: Bool
+    public let isForWriting: Bool
     /// Runs on each new connection before its first use.
-    let setUp: (Connection) throws(RegistryError) -> Void
+    let setUp: (PostgresConnection) throws(Failure) -> Void
     /// The connection that there is.
-    var session: ServerSession?
+    public internal(set) var session: ServerSession?
     private var parameters = ParameterBuffer()
     /// The sent commands whose answers are unread; nil if there are none.
     private var awaited: [Command]?
     /// The SQLSTATE of the last failure; empty if the server did not give one.
-    var failureState = ""
+    public internal(set) var failureState = ""
     /// libpq's words about the last connection that was lost.
     var lostReason = ""
     /// Whether a pooler kept a statement whose tables have changed; it would give it to the next connection, too.
     private(set) var distrustsKeptStatements = false
 
     /// How long a call may take, in milliseconds.
-    let callMilliseconds: Int
+    public let callMilliseconds: Int
     /// How long making a connection may take, in milliseconds.
     let connectMilliseconds: Int
     /// The longest age of a connection, in milliseconds; the next one follows a name that has moved.
     let ageMilliseconds: Int
 
     /// Creates a connection that is made at its first use.
-    init(
-        address: Address, callMilliseconds: Int, connectMilliseconds: Int, ageMilliseconds: Int = 300_000,
+    public init(
+        address: ServerAddress, callMilliseconds: Int, connectMilliseconds: Int, ageMilliseconds: Int = 300_000,
         settings: SessionSettings = .none, isForWriting: Bool = false,
-        setUp: @escaping (Connection) throws(RegistryError) -> Void
+        setUp: @escaping (PostgresConnection) throws(Failure) -> Void
     ) {
         self.address = address
         self.callMilliseconds = callMilliseconds
@@ -58,10 +57,10 @@ final class Connection {
     var handle: OpaquePointer? { session?.handle }
 
     /// Whether a transaction is open, be it one that has failed.
-    var isInTransaction: Bool { handle != nil && PQtransactionStatus(handle) != PQTRANS_IDLE }
+    public var isInTransaction: Bool { handle != nil && PQtransactionStatus(handle) != PQTRANS_IDLE }
 
     /// Ends the connection; the next use makes another.
-    func close() {
+    public func close() {
         session = nil
         awaited = nil
     }
@@ -76,23 +75,23 @@ final class Connection {
     ///   - calls: the statements to run.
     ///   - deadline: until when.
     /// - Returns: an answer for each.
-    /// - Throws: `RegistryError` for the first that failed, or if the connection was lost.
-    func run(_ calls: [Call], _ deadline: Deadline) throws(RegistryError) -> [Rows] {
+    /// - Throws: `Failure` for the first that failed, or if the connection was lost.
+    public func run(_ calls: [Call], _ deadline: Deadline) throws(Failure) -> [Rows] {
         try forgetAwaited(deadline)
         try begin(calls)
         return try end(deadline)
     }
 
     /// Whether statements were begun whose answers `end` would read.
-    var isAwaiting: Bool { awaited != nil }
+    public var isAwaiting: Bool { awaited != nil }
 
     /// Sends statements without waiting, so that the server works meanwhile.
     ///
     /// `end` reads their answers; any other statement in between drops the answers.
     ///
     /// - Parameter calls: the statements, which must not write.
-    /// - Throws: `RegistryError` if the connection was lost.
-    func begin(_ calls: [Call]) throws(RegistryError) {
+    /// - Throws: `Failure` if the connection was lost.
+    public func begin(_ calls: [Call]) throws(Failure) {
         precondition(!isAwaiting, "answers are read or dropped before others are asked for")
         failureState = ""
         var settings = isInTransaction ? nil : session?.transactionSettings
@@ -111,14 +110,14 @@ final class Connection {
 
     /// Buffers received answers of the begun statements, so that the server need not wait for their reader; a lost
     /// connection shows when they are read.
-    func takeInAwaited() { if isAwaiting { _ = PQconsumeInput(handle) } }
+    public func takeInAwaited() { if isAwaiting { _ = PQconsumeInput(handle) } }
 
     /// Reads the answers of the begun statements.
     ///
     /// - Parameter deadline: until when.
     /// - Returns: an answer for each statement; none if nothing was begun.
-    /// - Throws: `RegistryError` for the first that failed, or if the connection was lost.
-    func end(_ deadline: Deadline) throws(RegistryError) -> [Rows] {
+    /// - Throws: `Failure` for the first that failed, or if the connection was lost.
+    public func end(_ deadline: Deadline) throws(Failure) -> [Rows] {
         guard let commands = awaited else { return [] }
         awaited = nil
         let (rows, failure) = try collect(commands, deadline)
@@ -143,11 +142,11 @@ final class Connection {
     }
 
     /// Runs a text with any number of statements and no parameters.
-    func execute(_ sql: String, _ deadline: Deadline) throws(RegistryError) {
+    public func execute(_ sql: String, _ deadline: Deadline) throws(Failure) {
         try forgetAwaited(deadline)
         failureState = ""
         guard PQsendQuery(handle, sql) == 1 else { throw lost() }
-        var failure: RegistryError?
+        var failure: Failure?
         while let result = try nextResult(deadline) {
             if Self.isSuccess(result) {
                 PQclear(result)
@@ -159,9 +158,9 @@ final class Connection {
     }
 
     /// Drops the answers of the begun statements; their errors matter only if the connection is lost.
-    private func forgetAwaited(_ deadline: Deadline) throws(RegistryError) {
+    private func forgetAwaited(_ deadline: Deadline) throws(Failure) {
         guard isAwaiting else { return }
-        do throws(RegistryError) {
+        do throws(Failure) {
             _ = try end(deadline)
         } catch {
             if handle == nil { throw error }
@@ -175,7 +174,7 @@ final class Connection {
         case execute
     }
 
-    private func send(_ call: Call, _ command: Command, _ commands: inout [Command]) throws(RegistryError) {
+    private func send(_ call: Call, _ command: Command, _ commands: inout [Command]) throws(Failure) {
         let name = try prepare(call.sql, &commands)
         parameters.removeAll()
         for parameter in call.parameters { parameters.append(parameter) }
@@ -198,7 +197,7 @@ final class Connection {
     }
 
     /// Prepares a statement by name, unless it is; nil if the session keeps no statements.
-    private func prepare(_ sql: String, _ commands: inout [Command]) throws(RegistryError) -> String? {
+    private func prepare(_ sql: String, _ commands: inout [Command]) throws(Failure) -> String? {
         guard let session, session.keepsStatements else { return nil }
         if let known = session.preparedNames[sql] { return known }
         let name = session.makeName()
@@ -211,9 +210,9 @@ final class Connection {
     /// Reads the answers up to the end of the pipeline.
     private func collect(
         _ commands: [Command], _ deadline: Deadline
-    ) throws(RegistryError) -> (rows: [Rows], failure: RegistryError?) {
+    ) throws(Failure) -> (rows: [Rows], failure: Failure?) {
         var rows: [Rows] = []
-        var failure: RegistryError?
+        var failure: Failure?
         for command in commands {
             var isDone = false
             while let result = try nextResult(deadline, after: failure) {
@@ -242,13 +241,13 @@ final class Connection {
         return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK
     }
 
-    private func takeFailure(_ result: OpaquePointer, _ deadline: Deadline) -> RegistryError {
+    private func takeFailure(_ result: OpaquePointer, _ deadline: Deadline) -> Failure {
         defer { PQclear(result) }
         failureState = apus_pq_sqlstate(result).map { String(cString: $0) } ?? ""
         let message = apus_pq_primary_message(result).map { String(cString: $0) } ?? ""
         guard !failureState.isEmpty else { return lost() }
         if failureState == "25006", isForWriting { return .onlyReadable(address.description, message) }
-        return RegistryError(
+        return Failure(
             sqlState: failureState, message: message, address: address.description, milliseconds: deadline.milliseconds)
     }
 
@@ -260,10 +259,10 @@ final class Connection {
     ///   - deadline: until when.
     ///   - failure: the error to throw if the connection ends now, because the server gave the reason.
     /// - Returns: the answer, to be cleared by the caller.
-    /// - Throws: `RegistryError` with `.unavailable` if there is none in time, or `failure`.
+    /// - Throws: `Failure` with `.unavailable` if there is none in time, or `failure`.
     private func nextResult(
-        _ deadline: Deadline, after failure: RegistryError? = nil
-    ) throws(RegistryError) -> OpaquePointer? {
+        _ deadline: Deadline, after failure: Failure? = nil
+    ) throws(Failure) -> OpaquePointer? {
         while PQisBusy(handle) == 1 {
             let unsent = PQflush(handle)
             if unsent >= 0 { try wait(for: unsent == 1 ? POLLIN | POLLOUT : POLLIN, deadline) }
@@ -280,7 +279,7 @@ final class Connection {
         return result
     }
 
-    func wait(for events: Int32, _ deadline: Deadline) throws(RegistryError) {
+    func wait(for events: Int32, _ deadline: Deadline) throws(Failure) {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
         while true {
             let left = deadline.remainingMilliseconds
@@ -288,7 +287,7 @@ final class Connection {
             if count > 0 { return }
             if count == 0, left == 0 || deadline.remainingMilliseconds == 0 {
                 close()
-                throw RegistryError.silent(address.description, milliseconds: deadline.milliseconds)
+                throw Failure.silent(address.description, milliseconds: deadline.milliseconds)
             }
             guard count == 0 || errno == EINTR else { throw lost() }
         }
@@ -301,10 +300,10 @@ final class Connection {
     }
 
     /// Ends a connection that does not work, and says why it does not.
-    func lost() -> RegistryError {
+    func lost() -> Failure {
         let reason = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         close()
         lostReason = reason.isEmpty ? "the connection is lost" : reason
-        return RegistryError.unreachable(address.description, lostReason)
+        return Failure.unreachable(address.description, lostReason)
     }
 }

@@ -1,14 +1,12 @@
 import CPostgres
-import RegistryCore
-import RegistrySQL
 
 /// The answer to one statement, in binary form; rows and columns are counted from 0.
-final class Rows {
+public final class Rows {
     private let result: OpaquePointer
-    /// Where the registry is, for messages.
-    fileprivate let address: String
+    /// Where the server is, for messages.
+    public let address: String
     /// How many rows there are.
-    let count: Int
+    public let count: Int
 
     /// Takes a result of libpq over.
     init(_ result: OpaquePointer, address: String) {
@@ -20,10 +18,10 @@ final class Rows {
     deinit { PQclear(result) }
 
     /// How many rows the statement added, changed or removed.
-    var affectedCount: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
+    public var affectedCount: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
     /// An integer of 2, 4 or 8 bytes, or 1 or 0 for a truth value; 0 for NULL.
-    func integer(_ row: Int, _ column: Int32) -> Int64 {
+    public func integer(_ row: Int, _ column: Int32) -> Int64 {
         let field = UnsafeRawBufferPointer(bytes(row, column))
         switch field.count {
         case 1: return Int64(field[0])
@@ -35,20 +33,20 @@ final class Rows {
     }
 
     /// An integer, or nil for NULL.
-    func optionalInteger(_ row: Int, _ column: Int32) -> Int64? {
+    public func optionalInteger(_ row: Int, _ column: Int32) -> Int64? {
         PQgetisnull(result, Int32(row), column) == 1 ? nil : integer(row, column)
     }
 
     /// A text; empty for NULL.
-    func text(_ row: Int, _ column: Int32) -> String { String(decoding: bytes(row, column), as: UTF8.self) }
+    public func text(_ row: Int, _ column: Int32) -> String { String(decoding: bytes(row, column), as: UTF8.self) }
 
     /// A text, or nil for NULL.
-    func optionalText(_ row: Int, _ column: Int32) -> String? {
+    public func optionalText(_ row: Int, _ column: Int32) -> String? {
         PQgetisnull(result, Int32(row), column) == 1 ? nil : text(row, column)
     }
 
     /// The bytes of a field, which live as long as the answer.
-    func bytes(_ row: Int, _ column: Int32) -> UnsafeBufferPointer<UInt8> {
+    public func bytes(_ row: Int, _ column: Int32) -> UnsafeBufferPointer<UInt8> {
         let length = Int(PQgetlength(result, Int32(row), column))
         let start = PQgetvalue(result, Int32(row), column).map { UnsafeRawPointer($0) }
         return UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : length)
@@ -56,29 +54,18 @@ final class Rows {
 }
 
 extension Rows: RandomAccessCollection {
-    var startIndex: Int { 0 }
-    var endIndex: Int { count }
-    subscript(row: Int) -> Row { Row(rows: self, number: row) }
+    /// The first row.
+    public var startIndex: Int { 0 }
+    /// Behind the last row.
+    public var endIndex: Int { count }
+    /// A row.
+    public subscript(row: Int) -> Row { Row(rows: self, number: row) }
 }
 
 /// One row of an answer.
-struct Row: RowReader {
-    fileprivate let rows: Rows
+public struct Row {
+    /// The answer.
+    public let rows: Rows
     /// The number of the row in its answer.
-    let number: Int
-
-    func integer(_ column: Int32) -> Int64 { rows.integer(number, column) }
-    func optionalInteger(_ column: Int32) -> Int64? { rows.optionalInteger(number, column) }
-    func text(_ column: Int32) -> String { rows.text(number, column) }
-    func optionalText(_ column: Int32) -> String? { rows.optionalText(number, column) }
-    func bytes(_ column: Int32) -> [UInt8] { Array(rows.bytes(number, column)) }
-
-    func withBytes<Value, Failure: Error>(
-        _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-    ) throws(Failure) -> Value { try body(UnsafeRawBufferPointer(rows.bytes(number, column))) }
-
-    func corrupt(_ what: String) -> RegistryError {
-        RegistryError(
-            .corrupt, "The registry \(rows.address) is damaged (\(what)). Stop what uses it, and restore a backup.")
-    }
+    public let number: Int
 }
