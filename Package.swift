@@ -200,6 +200,12 @@ let package = Package(
                 "Messages", "Backoffice", "ChangeEvents",
             ]),
         swiftTarget(
+            "Relay", in: "Adapters",
+            [
+                "PostgreSQL", "EventLoop", "Metrics", "Essentials", "StructuredLogging", "Messages", "Notifications",
+                "ChangeEvents", "DispatchCore",
+            ], resources: [.embedInCode("outbox.sql")]),
+        swiftTarget(
             "OperatorPage", in: "Adapters/HTTP",
             [
                 "COperatorPage", "EventLoop", "Crypto", "JSON", "HTTPServer", "Essentials", "Notifications",
@@ -263,7 +269,8 @@ let package = Package(
             [
                 "EventLoop", "Metrics", "JSON", "Crypto", "ServiceClient", "APNsTransport", "FCMTransport",
                 "ADMTransport", "WebPushTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "AdminServer",
-                "OperatorPage", "HTTPServer", "HTTPClient", "RegistryAPI", "TraceExport", "Tracing", "Webhooks",
+                "OperatorPage", "HTTPServer", "HTTPClient", "RegistryAPI", "TraceExport", "Tracing", "Relay",
+                "Webhooks",
                 "Essentials", "Notifications", "ConnectionPool", "PredicateIndex", "StructuredLogging", "Messages",
                 "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore", "WorkerConfiguration",
             ]
@@ -277,7 +284,7 @@ let package = Package(
                 "FCMSimulator", "ADMSimulator", "WebPushSimulator", "LoadGenerator", "TOML", "Essentials",
                 "Notifications", "Predicates", "Crypto", "CapacityModel", "HTTPClient", "ServiceManager", "TraceExport",
                 "Webhooks", "StructuredLogging", "Messages", "Backoffice", "ChangeEvents", "DispatchCore",
-                "RegistryCore", "WorkerConfiguration",
+                "RegistryCore", "Relay", "WorkerConfiguration",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
@@ -495,6 +502,12 @@ let package = Package(
             [
                 "PostgreSQL", "PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushTestKit", "Notifications",
                 "Messages", "Backoffice", "ChangeEvents", "DispatchCore", "RegistryCore", "RegistrySQL",
+            ]),
+        testTarget(
+            "RelayTests", in: "Adapters",
+            [
+                "Relay", "PostgreSQL", "ChangeQueue", "ChangeEvents", "DispatchCore", "Messages", "Metrics",
+                "StructuredLogging", "Essentials", "PushTestKit",
             ]),
         testTarget(
             "TraceExportTests", in: "Adapters/Telemetry",

@@ -24,6 +24,7 @@ struct Apus {
         .command(ExplainCommand()),
         WebhooksCommands.node,
         .command(AnalyticsCommand()),
+        RelayCommands.node,
         DeadLettersCommands.node,
         FanOutCommands.node,
         CampaignCommands.node,

@@ -22,6 +22,8 @@ public struct Configuration: Hashable, Sendable {
     public var outcomes: Outcomes
     /// The section `[analytics]`.
     public var analytics: Analytics
+    /// The section `[relay]`.
+    public var relay: Relay
     /// The section `[webpush]`.
     public var webPush: WebPush
     /// The sections `[[app]]`, in order; names and identity pools are distinct.

@@ -141,6 +141,7 @@ enum ConfigurationSection {
         case "admin": "Health and metrics."
         case "outcomes": "How backends are told what became of their pushes."
         case "analytics": "The counts of campaigns, which 'apus analytics' keeps in the registry."
+        case "relay": "The outbox in a backend's database, which 'apus relay' empties."
         case "log": "The log."
         case "worker": "How a worker runs."
         case "app": "One for each app, with the tables of its push services."
@@ -159,7 +160,8 @@ extension ConfigurationKey {
     /// Every key, in the order of the sample.
     static let all =
         rabbitMQ + [registryURL] + registryAPI + quotas + retry + fanOut + admin + log + worker + outcomes + analytics
-        + webPush + [appName, appBundleID, appIdentityPools, appOutcomes, appOpens] + apns + fcm + adm + appWebPush
+        + relay + webPush + [appName, appBundleID, appIdentityPools, appOutcomes, appOpens] + apns + fcm + adm
+        + appWebPush
         + webhook
 
     /// A list of texts, as a standard value.

@@ -225,7 +225,8 @@ extension ConfigurationReader {
         Configuration(
             rabbitMQ: readRabbitMQ(), registry: readRegistry(), registryAPI: readRegistryAPI(), retry: readRetry(),
             fanOut: readFanOut(), admin: readAdmin(), log: readLog(), worker: readWorker(),
-            outcomes: readOutcomes(), analytics: readAnalytics(), webPush: readWebPush(), apps: readApps())
+            outcomes: readOutcomes(), analytics: readAnalytics(), relay: readRelay(), webPush: readWebPush(),
+            apps: readApps())
     }
 
     /// Whether a text is 1 to 64 letters, digits and the given other characters.

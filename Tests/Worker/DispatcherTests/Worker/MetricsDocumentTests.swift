@@ -18,7 +18,7 @@ struct MetricsDocumentTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     @Test(
-        "deploy/metrics.md has a row for every metric of worker, API, webhooks and campaigns, and no other"
+        "deploy/metrics.md has a row for every metric of worker, API, webhooks, campaigns and relay, and no other"
     )
     func committedDocument() throws {
         let document = try String(contentsOf: Self.root.appending(path: "deploy/metrics.md"), encoding: .utf8)
@@ -54,7 +54,11 @@ struct MetricsDocumentTests {
                 "[analytics]\nenabled = true\n[log]\nlevel = \"error\"\n"
                     + ConfigurationFixture.app.replacing("[[app]]", with: "[[app]]\noutcomes = [\"all\"]")),
             listen: nil, version: "1.2.3", metrics: metrics)
-        return withExtendedLifetime((host, counting)) { rows(of: metrics.render(isComplete: true)) }
+        let relaying = try OutcomeHost<RelayRun>(
+            fixture.load(
+                "[relay]\nurl = \"postgresql:///shop\"\n[log]\nlevel = \"error\"\n" + ConfigurationFixture.app),
+            listen: nil, version: "1.2.3", metrics: metrics)
+        return withExtendedLifetime((host, counting, relaying)) { rows(of: metrics.render(isComplete: true)) }
     }
 
     private func rows(of text: String) -> [String] {

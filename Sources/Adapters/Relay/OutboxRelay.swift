@@ -1,0 +1,103 @@
+public import ChangeEvents
+public import DispatchCore
+import EventLoop
+public import Metrics
+public import StructuredLogging
+import Synchronization
+
+/// Moves the committed rows of an outbox to RabbitMQ: publishes with confirms, then deletes, in one transaction.
+///
+/// A row is deleted when RabbitMQ has confirmed its event, so a relay that dies in between publishes it again. While
+/// RabbitMQ takes nothing, rows wait in their table.
+public final class OutboxRelay: Sendable {
+    private let publisher: any MessagePublisher
+    private let core: LoopBound<RelayCore>
+    private let board = RelayBoard()
+
+    /// Prepares everything; nothing is moved before `start`.
+    ///
+    /// - Parameters:
+    ///   - url: the outbox: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`.
+    ///   - batch: the most rows of one transaction.
+    ///   - exchange: where events are published.
+    ///   - publisher: publishes them.
+    ///   - apps: the apps that the workers have, to check events; without any, an event's app is not looked at.
+    ///   - metrics: where the instruments are registered.
+    ///   - logger: logs what becomes of the outbox, and never its password.
+    /// - Throws: `OutboxError` if the URL cannot be read, `EventLoopError` if there is no thread.
+    public init(
+        url: String, batch: Int, exchange: String, publisher: any MessagePublisher,
+        apps: [PipelineConfiguration.App], metrics: MetricsRegistry, logger: Logger
+    ) throws {
+        let outbox = try Outbox(url: url)
+        let loop = try EventLoop(name: "relay")
+        self.publisher = publisher
+        core = LoopBound(
+            RelayCore(
+                outbox, batchMaximum: batch, exchange: exchange, publisher: publisher,
+                validator: EventValidator(apps: apps), loop: loop, board: board, metrics: RelayMetrics(metrics, board),
+                logger: logger), to: loop)
+    }
+
+    /// Connects to both sides and begins to move rows.
+    public func start() {
+        publisher.start(handler: RelayPublishHandler(core, board))
+        core.loop.submit { [core] in core.value.turn() }
+    }
+
+    /// Takes no more rows, waits for the confirms of those under way, and ends.
+    ///
+    /// - Parameter seconds: how long to wait.
+    /// - Returns: whether all that was published is deleted; the rest is published again.
+    public func stop(withinSeconds seconds: Double) async -> Bool {
+        core.loop.submit { [core] in core.value.isStopping = true }
+        let isConfirmed = await publisher.close(deadlineSeconds: seconds)
+        let isEmpty = await withCheckedContinuation { continuation in
+            // Behind the outcomes, which the publisher passed on before it closed.
+            core.loop.submit { [core] in continuation.resume(returning: core.value.close()) }
+        }
+        core.loop.stopAndJoin()
+        return isConfirmed && isEmpty
+    }
+
+    /// How long ago the loop last turned, in nanoseconds; calls of PostgreSQL may take it some seconds.
+    public func nanosecondsSinceLastTick() -> UInt64 { core.loop.nanosecondsSinceLastTick() }
+
+    /// The present problems.
+    public var health: RelayHealth { board.health.withLock { $0 } }
+}
+
+/// The problems that keep rows from being moved.
+public struct RelayHealth: Hashable, Sendable {
+    /// Why the outbox cannot be used; nil if it can.
+    public var outboxProblem: String? = "not connected yet"
+    /// Why RabbitMQ takes no events; nil if it does.
+    public var brokerProblem: String? = "not connected yet"
+    /// How long ago the oldest row was written that was taken last, in milliseconds; 0 if there was none.
+    public var lagMilliseconds: Int64 = 0
+}
+
+/// The health as every thread may read it.
+final class RelayBoard: Sendable {
+    let health = Mutex(RelayHealth())
+}
+
+/// Passes the outcomes of publishes to the relay's loop.
+private final class RelayPublishHandler: PublishHandler {
+    private let core: LoopBound<RelayCore>
+    private let board: RelayBoard
+
+    init(_ core: LoopBound<RelayCore>, _ board: RelayBoard) {
+        self.core = core
+        self.board = board
+    }
+
+    func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
+        core.loop.submit { [core] in core.value.publishesEnded(outcomes) }
+    }
+
+    func publisherStateChanged(isReady: Bool, reason: String) {
+        board.health.withLock { $0.brokerProblem = isReady ? nil : reason }
+        core.loop.submit { [core] in core.value.publisherChanged(isReady: isReady) }
+    }
+}

@@ -1,0 +1,49 @@
+import TOML
+
+extension Configuration {
+    /// The outbox that `apus relay` empties: `[relay]`.
+    public struct Relay: Hashable, Sendable {
+        /// Where the outbox is; empty for none.
+        public var url: Secret
+        /// The most rows of one transaction, 1 to 5 000.
+        public var batchMaximum: Int
+
+        /// Whether there is an outbox.
+        public var isConfigured: Bool { !url.revealed.isEmpty }
+    }
+}
+
+extension ConfigurationKey {
+    static let relayURL = ConfigurationKey(
+        section: "relay", name: "url", kind: .string, standard: .string(""), isSecret: true,
+        summary: "The backend's PostgreSQL database with the outbox; \"\" is none.",
+        details: """
+            postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full. 'apus relay sql' makes the outbox. See \
+            deploy/relay.md.
+            """)
+    static let relayBatch = ConfigurationKey(
+        section: "relay", name: "batch", kind: .integer(1...5_000), standard: .integer(500),
+        summary: "Most rows of one transaction.")
+
+    /// The keys of `[relay]`.
+    static let relay = [relayURL, relayBatch]
+}
+
+extension ConfigurationReader {
+    /// Reads `[relay]`.
+    mutating func readRelay() -> Configuration.Relay {
+        let url = text(.relayURL)
+        let isPostgres = ["postgres://", "postgresql://"].contains { url.hasPrefix($0) }
+        if !url.isEmpty, !isPostgres {
+            fail(.relayURL, "the URL is not one of PostgreSQL", "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
+        }
+        if url.contains("@"), case .file(let path, _) = origin(of: .relayURL),
+            ConfigurationFile.isReadableByOthers(path)
+        {
+            warn(
+                .relayURL, "the file may hold a password, and other users can read it",
+                "run 'chmod 600 \(path)', or use \(ConfigurationKey.relayURL.variable(app: nil))_FILE")
+        }
+        return Configuration.Relay(url: Secret(url), batchMaximum: integer(.relayBatch))
+    }
+}
