@@ -90,13 +90,12 @@ extension SQLStatement {
 
     /// Gives the device of a token its successor, and the part of that one that its key has no room for.
     fileprivate static func replace(_ dead: DeadToken, by successor: DeviceToken) -> [SQLStatement] {
-        let (old, new) = (AddressKey(dead.token, dead.platform), AddressKey(successor, dead.platform))
+        let new = AddressKey(successor, dead.platform)
         let update: SQLStatement =
             "UPDATE \(table: "device") SET token = \(new.bytes) WHERE \(has(dead))"
         let device: SQLStatement = "SELECT id FROM \(table: "device") WHERE \(has(new, app: dead.app))"
         guard let rest = StoredAddress(successor, dead.platform) else {
-            return old.isDigest
-                ? [update, "DELETE FROM \(table: "device_address") WHERE device IN (\(device))"] : [update]
+            return [update, "DELETE FROM \(table: "device_address") WHERE device IN (\(device))"]
         }
         let columns = StoredAddress.storedColumns
         return [
