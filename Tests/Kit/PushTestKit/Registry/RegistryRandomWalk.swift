@@ -136,7 +136,10 @@ public struct RegistryRandomWalk {
                 app: walk.pick("app", 3), platform: address.platform,
                 kind: address.platform.hasTextTokens || walk.chance(2) ? .alert : walk.kind(), token: address.token,
                 deadSinceMilliseconds: walk.chance(2) ? nil : Int64.random(in: 0..<10, using: &walk.generator))
-            if address.platform == .adm, walk.chance(2) { dead.successor = walk.address(.adm).token }
+            // ADM names its successors without details, which only FCM's and browsers' addresses have.
+            if address.platform == .adm, walk.chance(2) {
+                dead.successor = DeviceToken(text: walk.address(.adm).token.bytes)
+            }
             return dead
         }
         try compare("prune \(dead)") { registry throws(RegistryError) in try registry.prune(dead) }

@@ -88,23 +88,23 @@ extension SQLStatement {
         """
     }
 
-    /// Gives the device of a token its successor, and the part of that one that its key has no room for.
+    /// Gives the device of a token its successor, after the part of that one that its key has no room for.
     fileprivate static func replace(_ dead: DeadToken, by successor: DeviceToken) -> [SQLStatement] {
         let new = AddressKey(successor, dead.platform)
         let update: SQLStatement =
             "UPDATE \(table: "device") SET token = \(new.bytes) WHERE \(has(dead))"
-        let device: SQLStatement = "SELECT id FROM \(table: "device") WHERE \(has(new, app: dead.app))"
+        let device: SQLStatement = "SELECT id FROM \(table: "device") WHERE \(has(dead))"
         guard let rest = StoredAddress(successor, dead.platform) else {
-            return [update, "DELETE FROM \(table: "device_address") WHERE device IN (\(device))"]
+            return ["DELETE FROM \(table: "device_address") WHERE device IN (\(device))", update]
         }
         let columns = StoredAddress.storedColumns
         return [
-            update,
             """
             INSERT INTO \(table: "device_address") (device, \(sql: columns.names()))
             SELECT d.id, \(columns, of: rest) FROM (\(device)) d WHERE true
             ON CONFLICT (device) DO UPDATE SET \(sql: columns.replacements())
             """,
+            update,
         ]
     }
 }
