@@ -261,7 +261,7 @@ let package = Package(
             "WorkerConfiguration", in: "Worker",
             [
                 "TOML", "ChangeEvents", "ChangeQueue", "Crypto", "Essentials", "EventLoop", "FCMTransport",
-                "HTTPClient", "JSON", "Notifications", "OperatorPage", "PostgresRegistry", "RegistryAPI",
+                "HTTPClient", "JSON", "Notifications", "OperatorPage", "PostgreSQL", "RegistryAPI",
                 "RegistryCore", "ServiceClient", "StructuredLogging", "WebPushTransport", "Webhooks",
             ]),
         swiftTarget(
@@ -507,7 +507,7 @@ let package = Package(
             "RelayTests", in: "Adapters",
             [
                 "Relay", "PostgreSQL", "ChangeQueue", "ChangeEvents", "DispatchCore", "Messages", "Metrics",
-                "StructuredLogging", "Essentials", "PushTestKit",
+                "StructuredLogging", "Essentials", "Notifications", "Predicates", "PushTestKit",
             ]),
         testTarget(
             "TraceExportTests", in: "Adapters/Telemetry",

@@ -110,10 +110,23 @@ final class Outbox {
         }
     }
 
+    /// How long ago the oldest row was written, in milliseconds; nil if there is none.
+    func oldestWaitedMilliseconds() throws(OutboxError) -> Int64? {
+        try connection.ensureOpen()
+        let deadline = Deadline(milliseconds: Self.callMilliseconds)
+        return try connection.run([Call("SELECT apus_outbox.waited()")], deadline)[0].optionalInteger(0, 0)
+    }
+
     /// Lets go of rows that are held; another relay may take them.
     func release() {
         transaction?.abandon()
         transaction = nil
+    }
+
+    /// Ends the connection, and with it the hold on rows.
+    func close() {
+        transaction = nil
+        connection.close()
     }
 
     /// Waits until a row may have been committed, or a time is over.

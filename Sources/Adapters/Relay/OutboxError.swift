@@ -49,12 +49,10 @@ extension OutboxError: ServerFailure {
 
     /// There is no connection.
     public static func unreachable(_ address: String, _ reason: String) -> OutboxError {
-        let line = reason.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" || $0 == " " } }
-            .joined(separator: "; ").prefix(600)
-        return OutboxError(
+        OutboxError(
             .unavailable,
-            "The outbox \(address) is out of reach (\(line)). Check that PostgreSQL runs and that relay.url is right; "
-                + "the relay tries again.")
+            "The outbox \(address) is out of reach (\(reason)). Check that PostgreSQL runs and that relay.url is "
+                + "right; the relay tries again.")
     }
 
     /// The server can only be read now.

@@ -73,8 +73,8 @@ public struct RelayHealth: Hashable, Sendable {
     public var outboxProblem: String? = "not connected yet"
     /// Why RabbitMQ takes no events; nil if it does.
     public var brokerProblem: String? = "not connected yet"
-    /// How long ago the oldest row was written that was taken last, in milliseconds; 0 if there was none.
-    public var lagMilliseconds: Int64 = 0
+    /// When the oldest row was written that was not known to be with RabbitMQ, in milliseconds since 1970; nil if none.
+    var oldestWrittenMilliseconds: Int64?
 }
 
 /// The health as every thread may read it.

@@ -9,7 +9,8 @@ public enum OutboxSQL {
     public static func text(relayRole: String?, publisherRole: String?) -> String {
         var text = String(decoding: PackageResources.outbox_sql, as: UTF8.self)
         if let relayRole {
-            text += grants(to: relayRole, ["take(integer)", "finish(bigint[], bigint[], text[])", "problem()"])
+            text += grants(
+                to: relayRole, ["take(integer)", "finish(bigint[], bigint[], text[])", "waited()", "problem()"])
         }
         if let publisherRole {
             text += grants(

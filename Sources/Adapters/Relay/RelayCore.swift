@@ -71,7 +71,7 @@ final class RelayCore {
     ///
     /// - Returns: whether nothing was left to remove.
     func close() -> Bool {
-        outbox.release()
+        outbox.close()
         return batch == nil
     }
 
@@ -92,12 +92,12 @@ final class RelayCore {
         if let batch { return batch.isComplete ? removeBatch() : () }
         do throws(OutboxError) {
             guard isPublisherReady else {
-                // Rows wait in their table; the outbox is looked at, so that health and lag are known.
+                // Rows wait in their table, and how long is known.
+                found(oldestWaitedMilliseconds: try outbox.oldestWaitedMilliseconds())
                 return turnSoon(afterNanoseconds: Self.pauseNanoseconds)
             }
             let rows = try outbox.take(batchMaximum)
-            usable(nil)
-            board.health.withLock { $0.lagMilliseconds = rows.first?.waitedMilliseconds ?? 0 }
+            found(oldestWaitedMilliseconds: rows.first?.waitedMilliseconds)
             guard !rows.isEmpty else {
                 try outbox.waitForRows(milliseconds: Self.waitMilliseconds)
                 return turnSoon()
@@ -107,6 +107,12 @@ final class RelayCore {
             usable(error)
             turnSoon(afterNanoseconds: Self.pauseNanoseconds)
         }
+    }
+
+    private func found(oldestWaitedMilliseconds waited: Int64?) {
+        usable(nil)
+        let written = waited.map { WallClock.nowMilliseconds() - $0 }
+        board.health.withLock { $0.oldestWrittenMilliseconds = written }
     }
 
     private func publish(_ rows: [OutboxRow]) {
@@ -170,7 +176,9 @@ final class RelayCore {
         }
         guard before != error?.message else { return }
         if let error {
-            logger.log(.warning, "relay.outbox.failed", [.field("reason", error.message)])
+            // Only a person can mend what is unusable.
+            let level: LogLevel = error.code == .unusable ? .error : .warning
+            logger.log(level, "relay.outbox.failed", [.field("reason", error.message)])
         } else {
             logger.log(.info, "relay.outbox.ready", [.field("outbox", outbox.location)])
         }

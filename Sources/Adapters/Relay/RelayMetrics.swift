@@ -1,3 +1,5 @@
+import Essentials
+import EventLoop
 import Metrics
 import Synchronization
 
@@ -15,8 +17,11 @@ struct RelayMetrics {
         published = counter("published")
         refused = counter("refused")
         registry.gauge(
-            "apus_relay_lag_seconds", help: "How long ago the oldest row was written that was taken last; 0 if none."
-        ) { Double(board.health.withLock { $0.lagMilliseconds }) / 1_000 }
+            "apus_relay_lag_seconds", help: "How long ago the oldest row in the outbox was written; 0 if there is none."
+        ) {
+            let oldest = board.health.withLock { $0.oldestWrittenMilliseconds }
+            return oldest.map { Double(max(0, WallClock.nowMilliseconds() - $0)) / 1_000 } ?? 0
+        }
     }
 
     func ended(published publishedCount: Int, refused refusedCount: Int) {

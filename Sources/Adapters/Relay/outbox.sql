@@ -97,6 +97,13 @@ BEGIN
 END
 $$;
 
+-- How long ago the oldest row was written, in milliseconds; NULL if there is none.
+CREATE OR REPLACE FUNCTION apus_outbox.waited() RETURNS bigint
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT (extract(epoch FROM clock_timestamp() - e.added) * 1000)::bigint
+    FROM apus_outbox.event e ORDER BY e.number LIMIT 1
+$$;
+
 -- Deletes the rows that RabbitMQ has, and sets those aside that make no event.
 CREATE OR REPLACE FUNCTION apus_outbox.finish(published bigint[], refused bigint[], reasons text[])
 RETURNS void LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

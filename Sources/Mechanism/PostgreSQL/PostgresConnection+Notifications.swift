@@ -4,8 +4,8 @@ import Glibc
 extension PostgresConnection {
     /// Waits until the server passes on a notification to this session (PostgreSQL, "LISTEN"), or a time is over.
     ///
-    /// Those that came with earlier answers end the wait at once. A session that a pooler lends to others hears of none
-    /// and waits for the whole time.
+    /// A notification that came with an earlier answer ends the wait at once. A pooler's shared session gets no
+    /// notification, so the wait takes the whole time.
     ///
     /// - Parameter milliseconds: how long to wait.
     /// - Throws: the failure if the connection is lost meanwhile.

@@ -75,7 +75,7 @@ extension PostgresConnection {
                         : "\(ServerAddress.hostAndPort(options)) did not answer within \(share.milliseconds) ms")
             }
         }
-        throw Failure.unreachable(address.description, reasons.joined(separator: "\n"))
+        throw Failure.unreachable(address.description, String(reasons.joined(separator: "; ").prefix(600)))
     }
 
     private func open(_ options: [ServerAddress.Option], _ deadline: Deadline) throws(Failure) {

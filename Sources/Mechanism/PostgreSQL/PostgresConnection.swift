@@ -301,9 +301,14 @@ public final class PostgresConnection<Failure: ServerFailure> {
 
     /// Ends a connection that does not work, and says why it does not.
     func lost() -> Failure {
-        let reason = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+        let reason = Self.line(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
         close()
         lostReason = reason.isEmpty ? "the connection is lost" : reason
         return Failure.unreachable(address.description, lostReason)
+    }
+
+    /// libpq's words, which may be on several lines, on one.
+    private static func line(_ words: String) -> String {
+        words.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" || $0 == " " } }.joined(separator: "; ")
     }
 }

@@ -7,10 +7,10 @@ import Glibc
 /// that is refused is not quoted.
 public struct ServerAddress: Sendable {
     /// A keyword of libpq and its value.
-    public typealias Option = (keyword: String, value: String)
+    typealias Option = (keyword: String, value: String)
 
     /// libpq's keywords and their values.
-    public let options: [Option]
+    let options: [Option]
     /// The options for each server that the URL names, tried in this order.
     ///
     /// libpq would try them by itself, but wait forever for one that does not answer: in the non-blocking form
@@ -22,6 +22,20 @@ public struct ServerAddress: Sendable {
     public let wantsStandby: Bool
     /// Host, port and database, without user and password, for messages.
     public let description: String
+
+    /// Whether a password is written in the URL.
+    public var holdsPassword: Bool { options.contains { $0.keyword == "password" || $0.keyword == "sslpassword" } }
+    /// Whether the server is on this machine.
+    public var isLocal: Bool {
+        let hosts = options.filter { $0.keyword == "host" || $0.keyword == "hostaddr" }
+            .flatMap { $0.value.split(separator: ",") }
+        return hosts.allSatisfy { host in
+            host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
+                || host.hasPrefix("127.")
+        }
+    }
+    /// Whether the server has to show a certificate for its name (libpq's `sslmode=verify-full`).
+    public var verifiesServer: Bool { options.contains { $0.keyword == "sslmode" && $0.value == "verify-full" } }
 
     /// The options for libpq unless the URL sets them: our name, and the limits for vanished peers.
     private static let defaults = [

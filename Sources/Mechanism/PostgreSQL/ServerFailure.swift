@@ -14,7 +14,7 @@ public protocol ServerFailure: Error {
     ///   - milliseconds: how long a call may take.
     init(sqlState state: String, message: String, address: String, milliseconds: Int)
 
-    /// There is no connection, for a reason in libpq's words, on one or several lines.
+    /// There is no connection, for a reason in libpq's words, on one line.
     static func unreachable(_ address: String, _ reason: String) -> Self
 
     /// The server can only be read now, by its own words.

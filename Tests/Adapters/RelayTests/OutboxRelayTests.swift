@@ -1,8 +1,11 @@
 import ChangeEvents
 import ChangeQueue
 import DispatchCore
+import Essentials
 import Messages
 import Metrics
+import Notifications
+import Predicates
 import PushTestKit
 import StructuredLogging
 import Synchronization
@@ -64,6 +67,60 @@ struct OutboxRelayTests {
         try await eventually("the health to be good") {
             relay.health.brokerProblem == nil && relay.health.outboxProblem == nil
         }
+        #expect(await relay.stop(withinSeconds: 60))
+    }
+
+    @Test("While RabbitMQ cannot be reached, how long rows have waited is known, and grows")
+    func lag() async throws {
+        let outbox = try await TestOutbox.make()
+        try await outbox.publish(1...1)
+        let metrics = MetricsRegistry()
+        let publisher = StubPublisher(isReady: false)
+        let relay = try OutboxRelay(
+            url: outbox.url, batch: 10, exchange: "apus.changes", publisher: publisher, apps: [], metrics: metrics,
+            logger: .silent)
+        func lagSeconds() -> Double? {
+            metrics.render().split(separator: "\n").first { $0.hasPrefix("apus_relay_lag_seconds ") }
+                .flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }
+        }
+        #expect(lagSeconds() == 0)
+        relay.start()
+        try await eventually("the row to be seen") { lagSeconds() ?? 0 > 0 }
+        let first = lagSeconds() ?? 0
+        try await eventually("the lag to grow") { lagSeconds() ?? 0 > first }
+        publisher.becomeReady()
+        try await eventually("the lag to end") { lagSeconds() == 0 }
+        #expect(await relay.stop(withinSeconds: 60))
+    }
+
+    @Test("What the functions make of their arguments is an event as a worker reads it")
+    func functionsMakeEvents() async throws {
+        let outbox = try await TestOutbox.make()
+        try await outbox.run(
+            """
+            SELECT apus_outbox.push('chat', ARRAY['mei', 'anna'], '{"title": "Hi"}');
+            SELECT apus_outbox.push('chat', ARRAY['mei'], '{"title": "Hi"}', '{"collapseId": "room-7"}');
+            SELECT apus_outbox.publish('record.updated', '{"recordType": "Song", "recordName": "s1",
+                "fields": {"price": 9.5}}');
+            SELECT apus_outbox.publish('dataset.changed', '{"identityPoolId": "us-east-1:1f",
+                "identityId": "us-east-1:2f", "datasetName": "notes", "syncCount": 7}', id => 'd7', source => '/shop',
+                "time" => '2026-01-31 12:00+01');
+            """)
+        let keys = try await outbox.run("SELECT key FROM apus_outbox.event ORDER BY number OFFSET 2")
+        #expect(keys.split(separator: "\n") == ["Song/s1", "us-east-1:2f/notes"])
+        let publisher = StubPublisher()
+        let relay = try Self.relay(outbox, publisher)
+        relay.start()
+        #expect(await publisher.published.wait { $0.count == 4 })
+        let events = try publisher.published.value.map { try EventDecoder().decode($0.message) }
+        guard case .push(let push) = events[0].kind, case .push(let collapsed) = events[1].kind,
+            case .record(let record) = events[2].kind, case .dataset(let dataset) = events[3].kind
+        else { return #expect(Bool(false), "\(events)") }
+        #expect(push.audience == .users(["mei", "anna"], app: "chat") && push.notification.title == "Hi")
+        #expect(collapsed.options.collapseID == "room-7")
+        #expect(record.recordName == "s1" && record.fields["price"] == .double(9.5))
+        #expect(dataset.syncCount == 7 && events[3].identifier == "d7" && events[3].source == "/shop")
+        #expect(events[3].time?.milliseconds == 1_769_857_200_000)
         #expect(await relay.stop(withinSeconds: 60))
     }
 

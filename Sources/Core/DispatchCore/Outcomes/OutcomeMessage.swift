@@ -104,9 +104,9 @@ public struct OutcomeMessage {
     }
 
     private static func precedes(_ push: EndedPush, _ other: EndedPush) -> Bool {
-        let (name, otherName) = (push.recipient.deviceID, other.recipient.deviceID)
-        if !name.hasBytes(of: otherName) { return name.utf8.lexicographicallyPrecedes(otherName.utf8) }
-        return (push.subscriptionID ?? "").utf8.lexicographicallyPrecedes((other.subscriptionID ?? "").utf8)
+        let (name, otherName) = (ByteText(push.recipient.deviceID), ByteText(other.recipient.deviceID))
+        return name == otherName
+            ? ByteText(push.subscriptionID ?? "") < ByteText(other.subscriptionID ?? "") : name < otherName
     }
 
     /// The identifier of a message: a digest of what it tells, without the times.

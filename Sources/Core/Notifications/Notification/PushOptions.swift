@@ -8,9 +8,10 @@ public struct PushOptions: Hashable, Sendable {
     public var expirationSeconds: Int64?
     /// Pushes with the same identifier replace each other on the device; at most 64 bytes.
     public var collapseID: String?
-    /// Stands in for a collapse identifier that nobody asked for; at most 64 bytes.
+    /// The identifier of a push whose event has no collapse identifier; at most 64 bytes.
     ///
-    /// It is used as far as no other push suffers: FCM keeps few collapse keys of a device, and gets none.
+    /// A push service replaces the first copy of the push by it. FCM gets it as a tag only, because FCM keeps few
+    /// collapse keys of a device.
     public var replacementID: String?
 
     /// Creates options.
@@ -25,7 +26,7 @@ public struct PushOptions: Hashable, Sendable {
         self.replacementID = replacementID
     }
 
-    /// The collapse identifier, or what stands in for it.
+    /// The collapse identifier of the event, or the identifier of the push.
     var collapseOrReplacementID: String? { collapseID ?? replacementID }
 }
 

@@ -41,8 +41,6 @@ public final class RelayRun: OutcomeRun {
                 exchange: configuration.topology.names.changes,
                 publisher: ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics),
                 apps: configuration.pipeline.apps, metrics: metrics, logger: logger)
-        } catch let error as OutboxError {
-            throw WorkerError(.configuration, error.message)
         } catch {
             throw WorkerError(starting: error)
         }

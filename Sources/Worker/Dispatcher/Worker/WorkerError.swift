@@ -1,6 +1,7 @@
 import ChangeQueue
 import RegistryAPI
 import RegistryCore
+import Relay
 import ServiceClient
 
 /// Why a worker could not start, and what to do.
@@ -37,6 +38,8 @@ extension WorkerError {
         case let error as WorkerError: self = error
         case let error as RegistryError: self.init(Self.code(error.code), error.message)
         case let error as RegistryServerError:
+            self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
+        case let error as OutboxError:
             self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
         case let error as ServiceError:
             self.init(

@@ -1,5 +1,4 @@
-import PostgresRegistry
-import RegistryCore
+import PostgreSQL
 import TOML
 
 extension Configuration {
@@ -35,7 +34,10 @@ extension ConfigurationReader {
         var path = String(url.dropFirst(scheme.count + 1))
         if path.hasPrefix("//") { path.removeFirst(2) }
         let remedy = "write sqlite:PATH, for example sqlite:/var/lib/apus/registry.db, or postgresql://…"
-        if scheme == "postgres" || scheme == "postgresql" { return readPostgresRegistry(url) }
+        if scheme == "postgres" || scheme == "postgresql" {
+            checkPostgresURL(url, of: .registryURL)
+            return .postgres(url: Secret(url))
+        }
         if scheme != "sqlite" || path.isEmpty {
             fail(.registryURL, "the URL does not begin with sqlite:, or has no path", remedy)
         } else if path == ":memory:" {
@@ -44,26 +46,26 @@ extension ConfigurationReader {
         return .sqlite(path: resolved(path, of: .registryURL) ?? "")
     }
 
-    private mutating func readPostgresRegistry(_ url: String) -> Configuration.RegistryLocation {
-        do throws(RegistryError) {
-            let location = try PostgresLocation(url: url)
-            if location.holdsPassword, case .file(let path, _) = origin(of: .registryURL),
+    /// Checks the URL of a PostgreSQL database.
+    mutating func checkPostgresURL(_ url: String, of key: ConfigurationKey) {
+        do throws(ServerAddressFault) {
+            let address = try ServerAddress(url: url)
+            if address.holdsPassword, case .file(let path, _) = origin(of: key),
                 ConfigurationFile.isReadableByOthers(path)
             {
                 warn(
-                    .registryURL, "the file holds a password, and other users can read it",
-                    "run 'chmod 600 \(path)', or use APUS_REGISTRY_URL_FILE")
+                    key, "the file holds a password, and other users can read it",
+                    "run 'chmod 600 \(path)', or use \(key.variable(app: nil))_FILE")
             }
-            if !location.isLocal, !location.verifiesServer {
+            if !address.isLocal, !address.verifiesServer {
                 warn(
-                    .registryURL, "the connection to \(location.address) does not verify the server",
+                    key, "the connection to \(address.description) does not verify the server",
                     "add ?sslmode=verify-full, and &sslrootcert=FILE for a certificate authority of your own")
             }
         } catch {
             fail(
-                .registryURL, "the PostgreSQL URL is malformed",
+                key, "the PostgreSQL URL is malformed",
                 "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, special characters of the password as %XX")
         }
-        return .postgres(url: Secret(url))
     }
 }

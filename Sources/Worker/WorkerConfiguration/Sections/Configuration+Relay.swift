@@ -33,17 +33,7 @@ extension ConfigurationReader {
     /// Reads `[relay]`.
     mutating func readRelay() -> Configuration.Relay {
         let url = text(.relayURL)
-        let isPostgres = ["postgres://", "postgresql://"].contains { url.hasPrefix($0) }
-        if !url.isEmpty, !isPostgres {
-            fail(.relayURL, "the URL is not one of PostgreSQL", "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
-        }
-        if url.contains("@"), case .file(let path, _) = origin(of: .relayURL),
-            ConfigurationFile.isReadableByOthers(path)
-        {
-            warn(
-                .relayURL, "the file may hold a password, and other users can read it",
-                "run 'chmod 600 \(path)', or use \(ConfigurationKey.relayURL.variable(app: nil))_FILE")
-        }
+        if !url.isEmpty { checkPostgresURL(url, of: .relayURL) }
         return Configuration.Relay(url: Secret(url), batchMaximum: integer(.relayBatch))
     }
 }

@@ -238,7 +238,7 @@ struct FaultTests {
         ])
     func unknownParameter(query: String, name: String) {
         let error = #expect(throws: RegistryError.self) {
-            _ = try PostgresLocation(url: "postgresql://user:se%40cret@host/db?\(query)")
+            _ = try ServerAddress(ofRegistry: "postgresql://user:se%40cret@host/db?\(query)")
         }
         let message = error?.message ?? ""
         #expect(error?.code == .invalid && message.contains("has the parameter \(name), which libpq"), "\(message)")
@@ -249,7 +249,7 @@ struct FaultTests {
         "What may be a part of a password is not taken for the name of a parameter",
         arguments: ["user:1@host/db?cret=x@y", "user:1@host/db?a=b?cret=x", "user:1@host/db?cret", "host/db?cr%65t=x"])
     func noParameter(rest: String) {
-        let error = #expect(throws: RegistryError.self) { _ = try PostgresLocation(url: "postgresql://\(rest)") }
+        let error = #expect(throws: RegistryError.self) { _ = try ServerAddress(ofRegistry: "postgresql://\(rest)") }
         #expect(error?.message.contains("has the parameter") == false, "\(error?.message ?? "")")
     }
 

@@ -70,14 +70,12 @@ extension RegistryError: ServerFailure {
     ///
     /// - Parameters:
     ///   - address: host, port and database, without password.
-    ///   - reason: libpq's words, on one or several lines.
+    ///   - reason: libpq's words, on one line.
     /// - Returns: an error with `.unavailable`.
     public static func unreachable(_ address: String, _ reason: String) -> RegistryError {
-        let line = reason.split(whereSeparator: { $0.isNewline }).map { $0.drop { $0 == "\t" || $0 == " " } }
-            .joined(separator: "; ").prefix(600)
-        return RegistryError(
+        RegistryError(
             .unavailable,
-            "The registry \(address) is out of reach (\(line)). Check that PostgreSQL runs, that host and port of "
+            "The registry \(address) is out of reach (\(reason)). Check that PostgreSQL runs, that host and port of "
                 + "registry.url are right, and user and password; the next call connects again.")
     }
 

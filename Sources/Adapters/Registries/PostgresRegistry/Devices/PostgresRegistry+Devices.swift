@@ -58,7 +58,7 @@ extension PostgresRegistry {
             StoringCalls.numbers(of: apps, in: .app), StoringCalls.numbers(of: pools, in: .pool),
             StoringCalls.numbersOfLockedIdentities(identities),
             StoringCalls.lockIdentities(Self.distinct(locked)),
-            // Before the devices, as whoever erases a user does.
+            // Erasing a user locks the user first, and then devices: in this order the two cannot block each other.
             Call(.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices)),
             StoringCalls.lockDevices(devices), AddressCalls.hasRests,
         ])
