@@ -135,7 +135,7 @@ struct WorkerFCMTests {
             try await worker.wait(for: "apus_pushes_total", #"service="apns",outcome="accepted""#, toReach: 50)
             try await worker.wait(for: "apus_pushes_total", #"service="fcm",outcome="accepted""#, toReach: 100)
             let counts = try await simulator.summary()
-            #expect(counts.distinctMessages == 2, "fifty times the same text")
+            #expect(counts.distinctMessages == 100, "each of the fifty once for each of the two")
         }
     }
 
