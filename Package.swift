@@ -222,7 +222,7 @@ let package = Package(
             "RegistryAPI", in: "Adapters/HTTP",
             [
                 "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer", "Essentials", "Notifications", "Predicates",
-                "StructuredLogging", "ChangeEvents", "RegistryCore", "Backoffice",
+                "StructuredLogging", "Messages", "ChangeEvents", "DispatchCore", "RegistryCore", "Backoffice",
             ],
             exclude: ["README.md"], resources: [.embedInCode("Native/openapi.json")]),
 

@@ -62,7 +62,7 @@ struct OutboxRelayTests {
         relay.start()
         #expect(relay.health.brokerProblem != nil)
         #expect(try await outbox.run("SELECT count(*) FROM apus_outbox.take(10)") == "3")
-        publisher.becomeReady()
+        publisher.become(ready: true)
         #expect(await publisher.published.wait { $0.count == 3 })
         try await eventually("the health to be good") {
             relay.health.brokerProblem == nil && relay.health.outboxProblem == nil
@@ -88,7 +88,7 @@ struct OutboxRelayTests {
         try await eventually("the row to be seen") { lagSeconds() ?? 0 > 0 }
         let first = lagSeconds() ?? 0
         try await eventually("the lag to grow") { lagSeconds() ?? 0 > first }
-        publisher.becomeReady()
+        publisher.become(ready: true)
         try await eventually("the lag to end") { lagSeconds() == 0 }
         #expect(await relay.stop(withinSeconds: 60))
     }

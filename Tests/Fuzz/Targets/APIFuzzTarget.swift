@@ -1,7 +1,9 @@
+import ChangeEvents
 import Crypto
 import Dispatch
 import EventLoop
 import JSON
+import Messages
 import Metrics
 import Notifications
 import RegistryCore
@@ -90,7 +92,7 @@ struct APIFuzzTarget: FuzzTarget {
             to: loop)
         let credentials = CredentialGuard(requestsPerSecondMaximum: 1_000_000, logger: .silent)
         let apis: [any ClientAPI] = [
-            NativeAPI(configuration: configuration, credentials: credentials),
+            NativeAPI(configuration: configuration, gate: TokenGate(credentials: credentials)),
             CloudKitAPI(
                 configuration: configuration, credentials: credentials,
                 courierAddress: CourierAddress(configuration), nowMilliseconds: { nowMilliseconds }),
@@ -104,7 +106,9 @@ struct APIFuzzTarget: FuzzTarget {
         let router = RequestRouter(
             apis: apis, lines: RequestLines(reading: RequestLine(context), writing: RequestLine(context)),
             metrics: RegistryAPIMetrics(MetricsRegistry()))
+        let (parser, decoder) = (JSONParser(roundsNumbers: true), EventDecoder())
         for request in requests {
+            if request.target.rawPath == "/v1/events" { try readEvents(of: request, parser, decoder) }
             if case .now(let response) = router.answer(request) { try check(response, request) }
             guard let response = answer(request, apis, context.value) else { continue }
             try check(response, request)
@@ -126,11 +130,27 @@ struct APIFuzzTarget: FuzzTarget {
         return nil
     }
 
-    private static func answer(_ step: RegistryStep, _ context: RegistryContext) -> HTTPResponse {
+    private static func answer(_ step: RegistryStep, _ context: RegistryContext) -> HTTPResponse? {
         switch step {
         case .answered(let response): response
+        case .suspended: nil
         case .reading(let work), .writing(let work): answer(work(context), context)
         }
+    }
+
+    /// Reads a request to publish as the server does, and its events as a worker does.
+    private static func readEvents(
+        of request: HTTPRequest, _ parser: JSONParser, _ decoder: EventDecoder
+    ) throws(FuzzFailure) {
+        let messages: [Message]
+        do throws(NativeProblem) {
+            messages = try EventRequest(
+                request, tokenName: "token", parser: parser, nowMilliseconds: nowMilliseconds
+            ).messages
+        } catch {
+            return try check(error.response, request)
+        }
+        for message in messages { _ = try? decoder.decode(message) }
     }
 
     private static func check(_ response: HTTPResponse, _ request: HTTPRequest) throws(FuzzFailure) {

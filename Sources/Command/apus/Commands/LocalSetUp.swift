@@ -14,7 +14,8 @@ struct LocalSetUp {
 
     /// The configuration; its relative paths begin at its own folder.
     static let configuration = SampleConfiguration.text(overriding: [
-        "registry.listen": #""127.0.0.1:8080""#, "registry.access_keys_file": "\"\(accessKeysFile)\"",
+        "registry.listen": #""127.0.0.1:8080""#, "registry.events": "true",
+        "registry.access_keys_file": "\"\(accessKeysFile)\"",
         "worker.declare_topology": "true", "app.apns.endpoint": "\"\(apnsAddress)\"",
         "app.apns.ca_file": "\"\(trustAnchorFile)\"",
     ])

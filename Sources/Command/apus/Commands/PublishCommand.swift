@@ -3,6 +3,7 @@ import ChangeQueue
 import DispatchCore
 import Dispatcher
 import EventLoop
+import HTTPClient
 import Messages
 import Metrics
 import Notifications
@@ -18,6 +19,12 @@ struct PublishCommand: Command {
         "timeout", "SECONDS",
         "How long to wait for confirms and to retry refused events, 1 to 86400. Default: 60.")
 
+    private static let url = CommandOption.value(
+        "url", "URL",
+        "Publish over HTTP, to the registry's API at this URL, with --token-file.")
+    private static let tokenFile = CommandOption.value(
+        "token-file", "FILE", "With --url: a file with a token that may publish.")
+
     let name = "publish"
     let summary = "Publish change events and wait until RabbitMQ has confirmed them"
     let help = CommandHelp(
@@ -30,6 +37,9 @@ struct PublishCommand: Command {
             An event counts as published when RabbitMQ has confirmed it. An event that
             RabbitMQ refuses (a full queue, a lost leader) is published again after 0.1 to 5
             seconds. If RabbitMQ still refuses it after --timeout, the exit code is 75.
+
+            With --url nothing of the configuration but its apps is used: events go to
+            POST /v1/events of the registry's API, which has to have registry.events = true.
             """,
         examples: [
             .init(
@@ -44,12 +54,16 @@ struct PublishCommand: Command {
                     + "--field price=12.5",
                 "Reports a created record; a JSON value is taken as JSON, any other value as text."),
             .init("apus publish --file events.ndjson", "Publishes a file of CloudEvents."),
+            .init(
+                "apus registry token add shop --permission publish > token\n"
+                    + "apus publish --url http://127.0.0.1:8080 --token-file token --file events.ndjson",
+                "Publishes them over HTTP."),
         ],
         exitCodes: [
             .data, .noInput, .unavailable, .inputOutput, .temporaryFailure, .noPermission, .configuration,
         ]
     )
-    let options = PublishedEvent.options + [file, deadline] + CommandOption.configuration
+    let options = PublishedEvent.options + [file, deadline, url, tokenFile] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let deadlineSeconds = try invocation.integer(Self.deadline, in: 1...86_400) ?? 60
@@ -61,11 +75,16 @@ struct PublishCommand: Command {
         var validator = EventValidator(apps: configuration.pipeline.apps)
         let single = try body.map { body throws(CommandFailure) in try CheckedEvent(body, &validator) }
         let descriptor = try path.map { path throws(CommandFailure) in try PublishRun.open(path) }
-        var broker = try invocation.broker(configuration)
-        broker.refusedAgainSeconds = Double(deadlineSeconds)
-        do { try await broker.checkConnection() } catch { throw CommandFailure(error) }
-        let publisher = try ConfirmedPublisher(configuration: broker, logger: .silent, metrics: MetricsRegistry())
-        let run = PublishRun(publisher: publisher, exchange: broker.names.changes)
+        var broker = try invocation.has(Self.url) ? nil : invocation.broker(configuration)
+        broker?.refusedAgainSeconds = Double(deadlineSeconds)
+        do { try await broker?.checkConnection() } catch { throw CommandFailure(error) }
+        let publisher: any MessagePublisher =
+            if let broker {
+                try ConfirmedPublisher(configuration: broker, logger: .silent, metrics: MetricsRegistry())
+            } else {
+                try Self.publisherOverHTTP(invocation)
+            }
+        let run = PublishRun(publisher: publisher, exchange: configuration.topology.names.changes)
         publisher.start(handler: run)
         do {
             if let single { run.publish(single, line: nil) }
@@ -76,9 +95,29 @@ struct PublishCommand: Command {
         }
         _ = await publisher.close(deadlineSeconds: Double(deadlineSeconds))
         let code = run.finish()
-        guard code == .unavailable else { return code }
+        guard code == .unavailable, let broker else { return code }
         if let missing = try? await broker.missingRightToPublish() { throw CommandFailure(.noPermission, missing) }
         throw CommandFailure(code, "no queue takes events; run `apus topology apply`")
+    }
+
+    /// The publisher of `--url`.
+    private static func publisherOverHTTP(_ invocation: CommandInvocation) throws -> HTTPEventPublisher {
+        let text = invocation.string(url) ?? ""
+        guard let address = PostAddress(text) else {
+            throw CommandFailure.usage("--url takes \(PostAddress.expected), not '\(text)'")
+        }
+        guard let path = invocation.string(tokenFile) else {
+            throw CommandFailure.usage("--url needs --token-file FILE, with a token that may publish")
+        }
+        var token: String
+        do {
+            token = String(decoding: try ConfigurationFile.read(path), as: UTF8.self)
+        } catch {
+            throw CommandFailure(.noInput, "cannot read \(path): \(error)")
+        }
+        token.removeAll(where: \.isWhitespace)
+        guard !token.isEmpty else { throw CommandFailure(.noInput, "\(path) has no token") }
+        return try HTTPEventPublisher(address, token: Secret(token))
     }
 }
 

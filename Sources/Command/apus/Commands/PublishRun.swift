@@ -1,5 +1,4 @@
 import ChangeEvents
-import ChangeQueue
 import DispatchCore
 import EventLoop
 import Glibc
@@ -23,13 +22,13 @@ final class PublishRun: PublishHandler {
     private static let outstandingMaximum = 8_192
     private static let readBytes = 65_536
 
-    private let publisher: ConfirmedPublisher
+    private let publisher: any MessagePublisher
     private let exchange: String
     private let state = Mutex(State())
     private let progress = ProgressLine()
     private let startedNanoseconds = MonotonicClock.nowNanoseconds()
 
-    init(publisher: ConfirmedPublisher, exchange: String) {
+    init(publisher: any MessagePublisher, exchange: String) {
         self.publisher = publisher
         self.exchange = exchange
     }
@@ -144,7 +143,7 @@ final class PublishRun: PublishHandler {
         case .confirmed: break
         case .returned(let text): progress.finish("\(location): not published: \(text)")
         case .rejected(let text):
-            progress.finish("\(location): not published: RabbitMQ does not accept such a message: \(text)")
+            progress.finish("\(location): not published: such a message is not accepted: \(text)")
         case .refused:
             progress.finish(
                 "\(location): not published: RabbitMQ kept refusing it (basic.nack): "

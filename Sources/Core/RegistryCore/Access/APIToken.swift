@@ -8,6 +8,11 @@ public struct APIToken: Hashable, Sendable {
         case read
         /// To look and to change.
         case write
+        /// To publish events, and nothing else.
+        case publish
+
+        /// Whether it allows what needs another.
+        public func includes(_ needed: Permission) -> Bool { self == needed || (self == .write && needed == .read) }
     }
 
     /// The name that operators gave it, 1 to 256 bytes.

@@ -44,6 +44,19 @@ public struct RequestBudget: Sendable {
         return nil
     }
 
+    /// Takes tokens even if there are not so many: the bucket then has less than none, and fills first.
+    ///
+    /// - Parameters:
+    ///   - key: the credential that the bucket belongs to.
+    ///   - count: how many to take.
+    ///   - nowNanoseconds: the monotonic time.
+    public mutating func owe(_ key: String, _ count: Int, nowNanoseconds: UInt64) {
+        let key = slot(key, nowNanoseconds)
+        var bucket = refilled(buckets[key], nowNanoseconds)
+        bucket.tokens -= Double(max(0, count))
+        buckets[key] = bucket
+    }
+
     /// In how many whole seconds, at least one, there will be a token; nil if there is one.
     public mutating func waitSeconds(_ key: String, nowNanoseconds: UInt64) -> Int? {
         let tokens = refilled(buckets[slot(key, nowNanoseconds)], nowNanoseconds).tokens

@@ -1,3 +1,5 @@
+import ChangeQueue
+import DispatchCore
 import Metrics
 import RegistryAPI
 import RegistryCore
@@ -9,13 +11,14 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - listen: where.
+    ///   - publisher: publishes events; nil if none are taken.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
     ///   - predecessor: a running server whose port this one takes over.
     /// - Returns: a server that answers until it is stopped.
     /// - Throws: `WorkerError` if the store, the certificate or the address cannot be used.
     func registryServer(
-        at listen: HostPort, metrics: MetricsRegistry, logger: Logger,
+        at listen: HostPort, publisher: ConfirmedPublisher?, metrics: MetricsRegistry, logger: Logger,
         takingOver predecessor: RegistryServer?
     ) throws(WorkerError) -> RegistryServer {
         var options = RegistryServerConfiguration(
@@ -37,6 +40,11 @@ extension Configuration {
         options.trustedProxies = registryAPI.trustedProxies
         options.allowedOrigins = registryAPI.allowedOrigins
         options.opensKeptHours = analytics.retentionHours
+        options.events = publisher.map { publisher in
+            EventPublishing(
+                publisher: publisher, exchange: topology.names.changes, apps: pipeline.apps,
+                eventsPerSecondMaximum: registryAPI.eventsPerSecondMaximum)
+        }
         for key in registryAPI.serverKeys { options.serverKeys.append(try Self.serverKey(key)) }
         if let certificateFile = registryAPI.certificateFile, let keyFile = registryAPI.keyFile {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
@@ -47,6 +55,20 @@ extension Configuration {
             return try RegistryServer(
                 configuration: options, registry: registry, reader: reader, metrics: metrics, logger: logger,
                 takingOver: predecessor)
+        } catch {
+            throw WorkerError(starting: error)
+        }
+    }
+
+    /// The publisher of events that come over HTTP, and the metrics that it counts in; nil without such events.
+    func eventPublisher(
+        metrics: MetricsRegistry, logger: Logger
+    ) throws(WorkerError) -> (publisher: ConfirmedPublisher, metrics: MetricsRegistry)? {
+        guard registryAPI.takesEvents else { return nil }
+        let metrics = metrics.makePart()
+        do {
+            let broker = try broker(purpose: "events")
+            return (try ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics), metrics)
         } catch {
             throw WorkerError(starting: error)
         }

@@ -57,27 +57,27 @@ public final class RegistryHost: Sendable {
     ///
     /// - Parameter read: reads the configuration.
     public func reload(_ read: () throws(ConfigurationError) -> LoadedConfiguration) async {
-        await running.reload(read) { [self] new throws(WorkerError) in try replaceService(for: new) }
+        await running.reload(read) { [self] new throws(WorkerError) in try await replaceService(for: new) }
     }
 
-    private func replaceService(for new: Configuration) throws(WorkerError) {
+    private func replaceService(for new: Configuration) async throws(WorkerError) {
         let old = service.withLock { $0 }
         let replacement = try RegistryService(
             new, at: listen, metrics: running.metrics, logger: logger, takingOver: old)
         do throws(WorkerError) {
             try admin.withLock { $0 }?.reload(new)
         } catch {
-            replacement.stop()
+            await replacement.stop()
             throw error
         }
         service.withLock { $0 = replacement }
-        old.stop()
+        await old.stop()
     }
 
     /// Takes the report back, answers received requests, and closes the ports.
     public func stop() async {
         await reporter.withLock { $0 }?.stop()
-        service.withLock { $0 }.stop()
+        await service.withLock { $0 }.stop()
         admin.withLock { $0 }?.stop()
     }
 

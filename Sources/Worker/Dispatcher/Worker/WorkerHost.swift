@@ -86,7 +86,7 @@ public final class WorkerHost: Sendable {
     /// - Returns: whether everything that was begun was finished in time.
     public func drain() async -> Dispatch.DrainOutcome {
         let parts = parts.withLock { $0 }
-        parts.api?.stop()
+        await parts.api?.stop()
         let outcome = await parts.worker.drain()
         await parts.reporter.stop()
         parts.worker.end()
@@ -114,13 +114,13 @@ public final class WorkerHost: Sendable {
             api = try Self.service(new, metrics: running.metrics, logger: logger, takingOver: old.api)
             try admin.withLock { $0 }?.reload(new)
         } catch {
-            api?.stop()
+            await api?.stop()
             await abandon(worker)
             throw error
         }
         let reporter = worker.reporter(identifier: identifier, version: running.version)
         parts.withLock { $0 = Parts(worker: worker, api: api, reporter: reporter) }
-        old.api?.stop()
+        await old.api?.stop()
         await old.reporter.stop()
         reporter.start()
         _ = await old.worker.drain()

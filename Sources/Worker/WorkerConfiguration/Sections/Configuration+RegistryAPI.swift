@@ -51,6 +51,10 @@ extension Configuration {
         public var allowedOrigins: [String]
         /// How many requests each credential may make in a second, 1 to 100000.
         public var requestsPerSecondMaximum: Int
+        /// Whether `POST /v1/events` takes events for RabbitMQ.
+        public var takesEvents: Bool
+        /// How many events each token may publish in a second, 1 to 1000000.
+        public var eventsPerSecondMaximum: Int
         /// The URL by which clients reach it, without a slash at the end; nil for the address that
         /// it listens on, if only this machine reaches that.
         public var publicURL: String?
@@ -116,6 +120,14 @@ extension ConfigurationKey {
         section: "registry", name: "requests_per_second", kind: .integer(1...100_000), standard: .integer(100),
         summary: "Requests a second of each key or token.",
         details: "A burst may be four times as large; above it 429.")
+    static let registryTakesEvents = ConfigurationKey(
+        section: "registry", name: "events", kind: .boolean, standard: .boolean(false),
+        summary: "Whether POST /v1/events takes events for RabbitMQ.",
+        details: "A token needs the permission publish.")
+    static let registryEventsPerSecond = ConfigurationKey(
+        section: "registry", name: "events_per_second", kind: .integer(1...1_000_000), standard: .integer(1_000),
+        summary: "Events a second of each token.",
+        details: "A burst may be four times as large; above it 429.")
     static let registryHosts = ConfigurationKey(
         section: "registry", name: "hosts", kind: .strings, standard: texts([]),
         summary: "Further host names of the API.",
@@ -136,7 +148,8 @@ extension ConfigurationKey {
     static let registryAPI = [
         registryListen, registryPublicURL, registryCertificateFile, registryKeyFile, registryIsInsecure,
         registryAccessKeys, registryAccessKeysFile, registryServerKeys, registryAllowedOrigins,
-        registryRequestsPerSecond, registryHosts, registryConnectionsPerAddress, registryTrustedProxies,
+        registryRequestsPerSecond, registryTakesEvents, registryEventsPerSecond, registryHosts,
+        registryConnectionsPerAddress, registryTrustedProxies,
     ]
 }
 
@@ -165,7 +178,8 @@ extension ConfigurationReader {
             listen: listen, certificateFile: certificateFile, keyFile: keyFile, isInsecure: isInsecure,
             accessKeys: readAccessKeys(), serverKeys: readServerKeys(),
             allowedOrigins: readAllowedOrigins(.registryAllowedOrigins),
-            requestsPerSecondMaximum: integer(.registryRequestsPerSecond), publicURL: readPublicURL(),
+            requestsPerSecondMaximum: integer(.registryRequestsPerSecond), takesEvents: boolean(.registryTakesEvents),
+            eventsPerSecondMaximum: integer(.registryEventsPerSecond), publicURL: readPublicURL(),
             hosts: readHosts(.registryHosts), connectionsPerAddressMaximum: integer(.registryConnectionsPerAddress),
             trustedProxies: readTrustedProxies(.registryTrustedProxies), quotas: readQuotas())
     }

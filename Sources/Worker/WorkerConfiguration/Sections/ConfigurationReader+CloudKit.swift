@@ -36,7 +36,7 @@ extension ConfigurationReader {
     private func serverKey(_ text: String) -> Configuration.RegistryAPI.ServerKey? {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard (4...5).contains(words.count), Self.isName(words[0], allowing: "-_", countMaximum: 128),
-            let permission = APIToken.Permission(rawValue: words[2]),
+            let permission = APIToken.Permission(rawValue: words[2]), permission != .publish,
             let file = resolved(words[3], of: .registryServerKeys),
             words.count == 4 || TextRule.name.isFollowed(by: words[4])
         else { return nil }

@@ -18,12 +18,13 @@ struct OpenAPITests {
 
     private var routes: [Route] {
         let credentials = CredentialGuard(requestsPerSecondMaximum: 1, logger: .silent)
+        let gate = TokenGate(credentials: credentials)
         let native = NativeAPI(
-            configuration: RegistryServerConfiguration(host: "", port: 0, apps: [], accessKeys: []),
-            credentials: credentials)
+            configuration: RegistryServerConfiguration(host: "", port: 0, apps: [], accessKeys: []), gate: gate)
+        let events = EventsAPI(gate: gate, service: nil)
         let opens = OpensAPI(receipts: .ofServers(with: .random()), credentials: credentials) { 0 }
-        // A browser's question is no operation of the document.
-        return native.routes + opens.routes.filter { $0.method != "OPTIONS" }
+        // The question of a browser or a sender of webhooks is no operation of the document.
+        return native.routes + (opens.routes + events.routes).filter { $0.method != "OPTIONS" }
     }
 
     @Test("It tells of every route, by name, method, path and parameters, and of no other")
@@ -59,11 +60,13 @@ struct OpenAPITests {
         let document = try document()
         let conflicting = ["putDevice", "putToken", "subscribeDeviceToDataset"]
         for operation in document.operations where operation.value["security"] == nil {
-            var expected = ["400", "401", "429", "500", "503"]
-            if operation.method != "GET" { expected += ["403", "412"] }
-            // Three things can be missing: an app that is named, a device, a subscription.
+            var expected = ["400", "401", "403", "429", "500", "503"]
+            if operation.method != "GET" { expected.append("412") }
+            // Three things can be missing: an app that is named, a device, a subscription. And a server may take no
+            // events.
             let names = document.parameterNames(of: operation)
-            if !names.isDisjoint(with: ["app", "deviceId", "subscriptionId"]) { expected.append("404") }
+            let isOptional = operation.path == "/v1/events"
+            if isOptional || !names.isDisjoint(with: ["app", "deviceId", "subscriptionId"]) { expected.append("404") }
             if conflicting.contains(operation.value["operationId"]?.string ?? "") { expected.append("409") }
             if operation.value["requestBody"] != nil { expected += ["413", "415"] }
             let told = operation.value["responses"]?.object?.map(\.key).filter { !$0.hasPrefix("2") } ?? []
@@ -108,11 +111,12 @@ struct OpenAPITests {
     func queriesAgree() throws {
         let fixture = try RegistryFixture()
         defer { fixture.server.stop() }
-        let client = try NativeClient(fixture)
+        let (client, publisher) = (try NativeClient(fixture), try NativeClient.token(fixture, permission: .publish))
         for operation in try document().operations where operation.value["security"] == nil {
+            let sender = operation.path == "/v1/events" ? client.with(token: publisher) : client
             let path = operation.path.replacing("{app}", with: "chat").replacing("{kind}", with: "voip")
                 .replacing("{identityId}", with: "i:0").replacing(#/{[a-zA-Z]+}/#, with: "x")
-            let refused = client.send(operation.method, "\(path)?what=1", "{}").body
+            let refused = sender.send(operation.method, "\(path)?what=1", "{}").body
             #expect(refused.contains("\\\"what\\\" is not known"), "\(path): \(refused)")
             let told = try document().queryNames(of: operation)
             for name in told { #expect(refused.contains(name), "\(path): \(refused)") }

@@ -135,7 +135,7 @@ struct WorkerRefusalTests {
         #expect(try await fixture.deadLetters().map(\.reason).sorted() == ["invalid-json", "rejected", "rejected"])
         let tooLarge = try await fixture.apus("publish", "--file", fixture.folder.write("large", large + "\n"))
         #expect(
-            tooLarge.exitCode == 65 && tooLarge.errors.contains("RabbitMQ does not accept such a message"),
+            tooLarge.exitCode == 65 && tooLarge.errors.contains("such a message is not accepted"),
             "\(tooLarge)")
         let refused = try await fixture.apus("dead-letters", "replay", "--all")
         #expect(refused.exitCode == 65 && refused.errors.contains("larger than"), "\(refused)")

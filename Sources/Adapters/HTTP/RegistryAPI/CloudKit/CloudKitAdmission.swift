@@ -81,7 +81,7 @@ struct CloudKitAdmission: Sendable {
         _ digest: [UInt8], _ request: HTTPRequest, writes: Bool, _ context: RegistryContext
     ) throws(CloudKitError) -> CloudKitSender {
         do throws(TokenRefusal) {
-            return CloudKitSender(try gate.open(digest, request, writes: writes, context))
+            return CloudKitSender(try gate.open(digest, request, for: writes ? .write : .read, context))
         } catch {
             throw CloudKitError(error)
         }

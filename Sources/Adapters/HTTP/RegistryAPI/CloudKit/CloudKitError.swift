@@ -68,7 +68,8 @@ struct CloudKitError: Error, Hashable {
             self.init(.authenticationFailed, "A token is needed that the registry knows, as ckAPIToken.")
         case .unknownTooOften(let seconds), .tooMany(let seconds):
             self.init(.throttled, "Too many requests.", retryAfterSeconds: seconds)
-        case .readOnly: self.init(.accessDenied, "The token may only read.")
+        case .insufficient(let needed):
+            self.init(.accessDenied, "The token does not have the permission to \(needed.rawValue).")
         case .failed(let error): self.init(error)
         }
     }

@@ -34,6 +34,8 @@ public struct RegistryServerConfiguration: Sendable {
     public var courierWaitSecondsMaximum = 50
     /// How long reports of opened pushes are kept, in hours: later ones are refused as too old.
     public var opensKeptHours = OpenReceipt.hoursMaximum
+    /// Where the events of `POST /v1/events` go; nil takes none.
+    public var events: EventPublishing?
 
     /// Creates a configuration.
     public init(host: String, port: UInt16, apps: [RegistryAPIApp], accessKeys: [AccessKey]) {

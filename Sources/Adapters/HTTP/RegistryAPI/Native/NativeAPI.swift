@@ -9,9 +9,9 @@ struct NativeAPI: ClientAPI {
     private let apps: [RegistryAPIApp]
     private let gate: TokenGate
 
-    init(configuration: RegistryServerConfiguration, credentials: CredentialGuard) {
+    init(configuration: RegistryServerConfiguration, gate: TokenGate) {
         apps = configuration.apps
-        gate = TokenGate(credentials: credentials)
+        self.gate = gate
     }
 
     var routes: [Route] {
@@ -183,7 +183,7 @@ struct NativeAPI: ClientAPI {
         _ digest: [UInt8], _ request: HTTPRequest, writes: Bool, _ context: RegistryContext
     ) throws(NativeProblem) -> APIToken {
         do throws(TokenRefusal) {
-            return try gate.open(digest, request, writes: writes, context)
+            return try gate.open(digest, request, for: writes ? .write : .read, context)
         } catch {
             throw NativeProblem(error)
         }

@@ -63,7 +63,8 @@ struct NativeProblem: Error, Hashable {
                 retryAfterSeconds: seconds)
         case .tooMany(let seconds):
             self.init(.tooManyRequests, "This token makes too many requests.", retryAfterSeconds: seconds)
-        case .readOnly: self.init(.forbidden, "The token may only read.")
+        case .insufficient(let needed):
+            self.init(.forbidden, "The token does not have the permission to \(needed.rawValue).")
         case .failed(let error): self.init(error)
         }
     }
@@ -82,12 +83,16 @@ struct NativeProblem: Error, Hashable {
     ]
 
     /// The response.
-    var response: HTTPResponse {
+    var response: HTTPResponse { response { _ in } }
+
+    /// The response with further members.
+    func response(further write: (inout JSONWriter) -> Void) -> HTTPResponse {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("status", status)
         writer.member("code", code.rawValue)
         writer.member("detail", detail)
+        write(&writer)
         writer.endObject()
         var response = HTTPResponse.content(status, type: "application/problem+json", writer.bytes)
         if let retryAfterSeconds { response.fields.append(HTTPField("Retry-After", "\(retryAfterSeconds)")) }

@@ -79,6 +79,8 @@ enum BodyAdmission: Sendable {
 enum RegistryStep: Sendable {
     /// No further step: this is the answer.
     case answered(HTTPResponse)
+    /// No further step here: this begins to wait for something, and answers when it has happened.
+    case suspended(@Sendable (SuspendedRequest) -> Void)
     /// This step runs on the reading loop, and returns the next one.
     case reading(@Sendable (RegistryContext) -> RegistryStep)
     /// This step runs on the writing loop, and returns the next one.

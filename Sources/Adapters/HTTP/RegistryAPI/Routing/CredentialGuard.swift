@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPServer
+import RegistryCore
 import StructuredLogging
 import Synchronization
 
@@ -13,15 +14,18 @@ final class CredentialGuard: Sendable {
     private static let knownMaximum = 10_000
 
     private let requests: Mutex<RequestBudget>
+    private let events: Mutex<RequestBudget>
     private let failures: Mutex<RequestBudget>
     /// The digests of tokens that were found in the registry.
     private let known = Mutex<Set<[UInt8]>>([])
     private let logger: Logger
 
-    init(requestsPerSecondMaximum: Int, logger: Logger) {
+    init(requestsPerSecondMaximum: Int, eventsPerSecondMaximum: Int = 1, logger: Logger) {
         requests = Mutex(
             RequestBudget(
                 ratePerSecond: requestsPerSecondMaximum, burst: Self.burstFactor * requestsPerSecondMaximum))
+        events = Mutex(
+            RequestBudget(ratePerSecond: eventsPerSecondMaximum, burst: Self.burstFactor * eventsPerSecondMaximum))
         failures = Mutex(RequestBudget(ratePerSecond: Self.failuresPerSecond, burst: Self.failuresAtOnce))
         self.logger = logger
     }
@@ -61,5 +65,19 @@ final class CredentialGuard: Sendable {
     func take(_ credential: String) -> Int? {
         let now = MonotonicClock.nowNanoseconds()
         return requests.withLock { $0.take(credential, nowNanoseconds: now) }
+    }
+
+    /// Takes an event of a token: nil if it may be published, else in how many seconds the next may.
+    func takeEvent(of token: APIToken) -> Int? {
+        let now = MonotonicClock.nowNanoseconds()
+        return events.withLock { $0.take(token.name, nowNanoseconds: now) }
+    }
+
+    /// Takes the further events of a request that has taken one, whether there are so many or not: the token waits
+    /// longer for the next.
+    func oweEvents(of token: APIToken, count: Int) {
+        guard count > 0 else { return }
+        let now = MonotonicClock.nowNanoseconds()
+        events.withLock { $0.owe(token.name, count, nowNanoseconds: now) }
     }
 }

@@ -24,6 +24,7 @@ struct RequestLines: Sendable {
         let work: @Sendable (RegistryContext) -> RegistryStep
         switch step {
         case .answered(let response): return request.answer(response)
+        case .suspended(let begin): return begin(request)
         case .reading(let next): (line, work) = (reading, next)
         case .writing(let next): (line, work) = (writing, next)
         }

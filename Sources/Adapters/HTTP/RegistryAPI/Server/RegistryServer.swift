@@ -19,6 +19,7 @@ public final class RegistryServer: Sendable {
     private let server: HTTPServer
     private let loops: (reading: EventLoop, writing: EventLoop)
     private let health: RegistryHealth
+    private let events: EventService?
     private let isStopped = Atomic<Bool>(false)
 
     /// Binds the address and begins to serve.
@@ -47,6 +48,7 @@ public final class RegistryServer: Sendable {
         }
         let courierTokens = CourierTokens(key)
         loops = try Self.makeLoops()
+        let loops = loops
         let health = RegistryHealth()
         self.health = health
         metrics.gauge(
@@ -65,10 +67,23 @@ public final class RegistryServer: Sendable {
         let lines = RequestLines(
             reading: makeLine(loops.reading, reader, .reading), writing: makeLine(loops.writing, registry, .writing))
         let credentials = CredentialGuard(
-            requestsPerSecondMaximum: configuration.requestsPerSecondMaximum, logger: logger)
+            requestsPerSecondMaximum: configuration.requestsPerSecondMaximum,
+            eventsPerSecondMaximum: configuration.events?.eventsPerSecondMaximum ?? 1, logger: logger)
+        let gate = TokenGate(credentials: credentials)
+        do throws(EventLoopError) {
+            events = try configuration.events.map { publishing throws(EventLoopError) in
+                try EventService(
+                    publishing, apps: configuration.apps, credentials: credentials, metrics: metrics, logger: logger,
+                    nowMilliseconds: nowMilliseconds)
+            }
+        } catch {
+            Self.stop(loops)
+            throw RegistryServerError(.unavailable, "the registry's API cannot start its threads: \(error)")
+        }
         let router = RequestRouter(
             apis: [
-                NativeAPI(configuration: configuration, credentials: credentials),
+                NativeAPI(configuration: configuration, gate: gate),
+                EventsAPI(gate: gate, service: events),
                 OpensAPI(
                     receipts: .ofServers(with: key), keptHours: configuration.opensKeptHours, credentials: credentials,
                     nowMilliseconds: nowMilliseconds),
@@ -88,6 +103,7 @@ public final class RegistryServer: Sendable {
             }
         } catch {
             Self.stop(loops)
+            events?.stop()
             throw RegistryServerError(
                 error.code == .certificateInvalid ? .certificateInvalid : .unavailable, error.message)
         }
@@ -120,10 +136,15 @@ public final class RegistryServer: Sendable {
     /// Why the requests of the last minute are in trouble: too many were answered with 5xx; nil if they are not.
     public var requestProblem: String? { health.requests.problem }
 
-    /// How long ago the slower of the loops last turned, in nanoseconds; 0 after the stop.
+    /// Why RabbitMQ takes no events of `POST /v1/events`; nil if it does, or if there are none.
+    public var eventsProblem: String? { events?.problem }
+
+    /// How long ago the slowest of the loops last turned, in nanoseconds; 0 after the stop.
     public func nanosecondsSinceLastTick() -> UInt64 {
         if isStopped.load(ordering: .relaxed) { return 0 }
-        return max(loops.reading.nanosecondsSinceLastTick(), loops.writing.nanosecondsSinceLastTick())
+        return max(
+            loops.reading.nanosecondsSinceLastTick(), loops.writing.nanosecondsSinceLastTick(),
+            events?.nanosecondsSinceLastTick() ?? 0)
     }
 
     /// Shows another certificate to the clients that connect from now on.
@@ -146,6 +167,7 @@ public final class RegistryServer: Sendable {
         isStopped.store(true, ordering: .relaxed)
         server.stop()
         Self.stop(loops)
+        events?.stop()
     }
 
     /// The key that all servers of the registry share.

@@ -46,16 +46,17 @@ struct TokenGate: Sendable {
     /// - Parameters:
     ///   - digest: the digest of the request's token.
     ///   - request: the request.
-    ///   - writes: whether it changes something.
+    ///   - needed: the permission that the request needs.
     ///   - context: the registry.
     /// - Returns: the token.
     /// - Throws: `TokenRefusal`.
     func open(
-        _ digest: [UInt8], _ request: HTTPRequest, writes: Bool, _ context: RegistryContext
+        _ digest: [UInt8], _ request: HTTPRequest, for needed: APIToken.Permission, _ context: RegistryContext
     ) throws(TokenRefusal) -> APIToken {
         let token = try token(digest, request, context)
-        if let wait = credentials.take("token \(token.name)") { throw .tooMany(retryAfterSeconds: wait) }
-        guard !writes || token.permission == .write else { throw .readOnly }
+        let wait = needed == .publish ? credentials.takeEvent(of: token) : credentials.take("token \(token.name)")
+        if let wait { throw .tooMany(retryAfterSeconds: wait) }
+        guard token.permission.includes(needed) else { throw .insufficient(needed) }
         return token
     }
 
@@ -85,8 +86,8 @@ enum TokenRefusal: Error {
     case unknownTooOften(retryAfterSeconds: Int)
     /// It makes too many requests.
     case tooMany(retryAfterSeconds: Int)
-    /// It may only read.
-    case readOnly
+    /// It does not have this permission.
+    case insufficient(APIToken.Permission)
     /// The registry does not say.
     case failed(RegistryError)
 }

@@ -11,7 +11,7 @@ enum TokenCommands {
         summary: "Create, list and remove tokens of the registry's API",
         discussion: """
             A backend sends a token with each request: Authorization: Bearer TOKEN. A token is for
-            one app or for all, to read or to write. The registry keeps only its SHA-256, so a lost
+            one app or for all, to read, to write, or to publish events. The registry keeps only its SHA-256, so a lost
             token has to be replaced. These commands may be used while the API is served; changes
             apply from the next request on.
             """,
@@ -23,7 +23,7 @@ enum TokenCommands {
 struct TokenAddCommand: Command {
     private static let app = CommandOption.value("app", "APP", "The app of the token. Default: all apps.")
     private static let permission = CommandOption.value(
-        "permission", "WHAT", "read, or write, which includes read. Default: read.")
+        "permission", "WHAT", "read; write, which includes read; or publish, for events alone. Default: read.")
 
     let name = "add"
     let summary = "Create a token and print it once"
@@ -37,6 +37,9 @@ struct TokenAddCommand: Command {
                 "apus registry token add chat-backend --app chat --permission write",
                 "Creates a token that may register devices of the app 'chat'."),
             .init(
+                "apus registry token add shop --app chat --permission publish",
+                "Creates a token that may publish events of the app 'chat', and nothing else."),
+            .init(
                 "curl -H \"Authorization: Bearer $(apus registry token add me)\" http://127.0.0.1:8080/v1/devices",
                 "Lists devices with a new token."),
         ],
@@ -49,7 +52,7 @@ struct TokenAddCommand: Command {
         let name = invocation.operands[0]
         let permissionName = invocation.string(Self.permission) ?? APIToken.Permission.read.rawValue
         guard let permission = APIToken.Permission(rawValue: permissionName) else {
-            throw CommandFailure.usage("--permission takes read or write, not '\(permissionName)'")
+            throw CommandFailure.usage("--permission takes read, write or publish, not '\(permissionName)'")
         }
         let app = invocation.string(Self.app)
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in

@@ -1,0 +1,123 @@
+import ChangeEvents
+import Essentials
+import HTTPServer
+import JSON
+import Messages
+
+/// The events of one request, each as the message that a worker would decode.
+///
+/// | content type | the request is |
+/// |---|---|
+/// | `application/cloudevents+json` | one event (structured mode) |
+/// | `application/cloudevents-batch+json` | an array of events, perhaps empty (batch mode) |
+/// | JSON, with headers `ce-NAME` | the data of one event (binary mode) |
+/// | JSON without such headers | the data of a `push.requested`, whose other attributes Apus makes |
+///
+/// Source: CloudEvents 1.0.2, "HTTP Protocol Binding", section 3.
+struct EventRequest {
+    /// The most events of a batch.
+    static let eventsMaximum = 1_000
+
+    /// The messages, in the order of the events.
+    let messages: [Message]
+    /// Whether the request is a batch, whose answer tells of each event.
+    let isBatch: Bool
+
+    /// Reads a request, without looking into events.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - tokenName: the name of its token, which becomes the source of plain JSON.
+    ///   - parser: reads a batch.
+    ///   - nowMilliseconds: becomes the time of plain JSON.
+    /// - Throws: `NativeProblem`, 400 or 415.
+    init(
+        _ request: HTTPRequest, tokenName: String, parser: JSONParser, nowMilliseconds: Int64
+    ) throws(NativeProblem) {
+        let contentType = try Self.contentType(of: request)
+        let attributes = try EventHeaders.attributes(request.fields)
+        switch contentType {
+        case "application/cloudevents+json"?:
+            isBatch = false
+            messages = [Self.message(request.body, "application/cloudevents+json", traceOf: request)]
+        case "application/cloudevents-batch+json"?:
+            isBatch = true
+            messages = try Self.elements(of: request.body, parser).map {
+                Self.message($0, "application/cloudevents+json", traceOf: request)
+            }
+        default:
+            isBatch = false
+            var message = Self.message(request.body, contentType ?? "application/json", traceOf: request)
+            message.headers += attributes
+            if attributes.isEmpty {
+                message.headers += try Self.plainAttributes(
+                    request, tokenName: tokenName, nowMilliseconds: nowMilliseconds)
+            }
+            messages = [message]
+        }
+    }
+
+    /// The media type without parameters, in lower case; nil if the request has none.
+    private static func contentType(of request: HTTPRequest) throws(NativeProblem) -> String? {
+        let values = request.fields.filter { $0.name == "content-type" }.map(\.value)
+        guard values.count <= 1 else { throw NativeProblem(.invalid, "Content-Type is there twice.") }
+        return values.first.map { String($0.prefix { $0 != ";" && $0 != " " && $0 != "\t" }).lowercased() }
+    }
+
+    private static func message(_ body: [UInt8], _ contentType: String, traceOf request: HTTPRequest) -> Message {
+        var message = Message(body: body)
+        message.properties.contentType = contentType
+        for name in ["traceparent", "tracestate"] {
+            if let value = request.field(name) { message.headers.append(MessageHeader(name, .string(value))) }
+        }
+        return message
+    }
+
+    /// The attributes of a push that plain JSON asks for: an `Idempotency-Key` is its identifier, so that a repeated
+    /// request has the same.
+    private static func plainAttributes(
+        _ request: HTTPRequest, tokenName: String, nowMilliseconds: Int64
+    ) throws(NativeProblem) -> [MessageHeader] {
+        [
+            ("specversion", "1.0"), ("type", "push.requested"),
+            ("id", try idempotencyKey(of: request) ?? RandomIdentifier.uuid()),
+            ("source", "/tokens/\(PercentEncoding.encode(tokenName))"),
+            ("time", WallTime.text(milliseconds: nowMilliseconds)),
+        ].map { MessageHeader(EventHeaders.prefix + $0, .string($1)) }
+    }
+
+    /// The key of a request, which the draft of the IETF writes in quotation marks, and many clients without.
+    private static func idempotencyKey(of request: HTTPRequest) throws(NativeProblem) -> String? {
+        let values = request.fields.filter { $0.name == "idempotency-key" }.map(\.value)
+        guard let value = values.first else { return nil }
+        var key = value[...]
+        if key.count >= 2, key.hasPrefix("\""), key.hasSuffix("\"") { key = key.dropFirst().dropLast() }
+        guard values.count == 1, (1...255).contains(key.utf8.count),
+            key.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") })
+        else {
+            throw NativeProblem(
+                .invalid, "Idempotency-Key has to be there once, with 1 to 255 printable characters of ASCII.")
+        }
+        return String(key)
+    }
+
+    /// The events of a batch, each as it was written, so that no number changes on its way.
+    private static func elements(of body: [UInt8], _ parser: JSONParser) throws(NativeProblem) -> [[UInt8]] {
+        let batch: JSONValue
+        do throws(JSONError) { batch = try parser.parse(body) } catch {
+            throw NativeProblem(.invalid, "The body is not JSON: \(error).")
+        }
+        guard let array = batch.array, array.allSatisfy({ $0.object != nil }) else {
+            throw NativeProblem(.invalid, "A batch has to be an array of objects, each an event.")
+        }
+        let count = array.count
+        guard count <= eventsMaximum else {
+            throw NativeProblem(.tooLarge, "The batch has \(count) events; it may have \(eventsMaximum).")
+        }
+        guard let begin = body.firstIndex(of: UInt8(ascii: "[")), let end = body.lastIndex(of: UInt8(ascii: "]"))
+        else { return [] }
+        var splitter = JSONValueSplitter(bytesMaximum: body.count)
+        let values = splitter.add(body[(begin + 1)..<end]) + splitter.finish()
+        return values.compactMap(\.bytes).filter { $0 != [UInt8(ascii: ",")] }
+    }
+}

@@ -1,0 +1,310 @@
+import ChangeEvents
+import Essentials
+import JSON
+import Messages
+import Notifications
+import PushTestKit
+import RegistryCore
+import TestTraits
+import Testing
+
+@testable import RegistryAPI
+
+/// A server that takes events, whose publisher is the test's.
+private struct EventsFixture {
+    static let push = #"{"app":"chat","userIds":["mei"],"notification":{"title":"On its way"}}"#
+    static let single = "application/cloudevents+json"
+    static let batch = "application/cloudevents-batch+json"
+
+    let publisher: StubPublisher
+    let fixture: RegistryFixture
+    let client: NativeClient
+
+    init(
+        _ publisher: StubPublisher = StubPublisher(), app: String? = nil,
+        permission: APIToken.Permission = .publish, eventsPerSecond: Int = 1_000
+    ) throws {
+        self.publisher = publisher
+        fixture = try RegistryFixture { configuration in
+            configuration.events = EventPublishing(
+                publisher: publisher, exchange: "apus.changes", apps: [], eventsPerSecondMaximum: eventsPerSecond)
+        }
+        client = try NativeClient(fixture, app: app, permission: permission)
+    }
+
+    /// Sends a request; the answer has to be one that the document tells of.
+    func post(_ body: String, _ type: String? = nil, fields: String = "") -> PlainHTTP.Answer {
+        client.send("POST", "/v1/events", body, type: type, fields: fields)
+    }
+
+    static func event(_ identifier: String, app: String = "chat", more: String = "") -> String {
+        #"{"specversion":"1.0","id":"\#(identifier)","source":"shop","type":"push.requested"\#(more),"#
+            + #""data":{"app":"\#(app)","userIds":["mei"],"notification":{"title":"a"}}}"#
+    }
+
+    /// What a worker makes of all that was published.
+    func decoded() throws -> [ChangeEvent] {
+        let decoder = EventDecoder()
+        return try publisher.published.read { $0 }.map { try decoder.decode($0.message) }
+    }
+}
+
+@Suite("Events over HTTP", .ownThread)
+struct EventsAPITests {
+    @Test("Plain JSON becomes a push whose attributes the server makes, and whose identity it tells")
+    func plain() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        let answer = events.post(EventsFixture.push)
+        #expect(answer.status == 202)
+        let event = try #require(try events.decoded().first)
+        guard case .push(let push) = event.kind else { return #expect(Bool(false), "\(event)") }
+        #expect(push.app == "chat" && push.notification.title == "On its way")
+        #expect(event.source == "/tokens/all%20publish" && event.time != nil)
+        #expect(answer.body == #"{"id":"\#(event.identifier)","source":"/tokens/all%20publish"}"#)
+        let message = try #require(events.publisher.published.read { $0.first })
+        #expect(message.exchange == "apus.changes" && message.routingKey == event.routingKey)
+        #expect(message.message.properties.messageID == event.identifier && !message.isOptional)
+    }
+
+    @Test("An idempotency key is the event's id, in quotation marks or without")
+    func idempotencyKey() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        for key in ["order-18231", "\"order-18231\""] {
+            #expect(events.post(EventsFixture.push, fields: "Idempotency-Key: \(key)\r\n").status == 202)
+        }
+        #expect(try events.decoded().map(\.identifier) == ["order-18231", "order-18231"])
+        for key in ["", "\"\"", "two words", "a\"b", String(repeating: "k", count: 256)] {
+            let answer = events.post(EventsFixture.push, fields: "Idempotency-Key: \(key)\r\n")
+            #expect(answer.status == 400 && answer.body.contains("Idempotency-Key"), "\(key)")
+        }
+    }
+
+    @Test("One event in structured mode is passed on as it was written")
+    func structured() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        let text = EventsFixture.event("1", more: #","ext":"é\u0061" , "n": 1.50"#)
+        let answer = events.post(text, "\(EventsFixture.single); charset=UTF-8")
+        #expect(answer.status == 202 && answer.body == #"{"id":"1","source":"shop"}"#)
+        let message = try #require(events.publisher.published.read { $0.first?.message })
+        #expect(message.body == Array(text.utf8))
+        #expect(try events.decoded().map(\.identifier) == ["1"])
+    }
+
+    @Test("An event in binary mode has the attributes of its headers, decoded")
+    func binary() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        let fields = """
+            ce-specversion: 1.0\r
+            CE-Type: push.requested\r
+            ce-id: "a%20\\"b\\""\r
+            ce-source: /sh%C3%B6p?50%\r
+            ce-time: 2026-01-31T12:00:00Z\r
+            traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r
+
+            """
+        let answer = events.post(EventsFixture.push, "application/json", fields: fields)
+        #expect(answer.status == 202, "\(answer)")
+        let event = try #require(try events.decoded().first)
+        #expect(event.identifier == "a \"b\"" && event.source == "/shöp?50%")
+        #expect(event.time?.milliseconds == 1_769_860_800_000)
+        #expect(event.trace != nil)
+    }
+
+    @Test("A header that cannot be decoded, is there twice, or misses its version is named")
+    func wrongHeaders() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        let whole = "ce-specversion: 1.0\r\nce-type: push.requested\r\nce-source: s\r\n"
+        for (fields, text) in [
+            (whole + "ce-id: %FF\r\n", "ce-id"), (whole + "ce-id: 1\r\nce-id: 2\r\n", "ce-id"),
+            ("ce-id: 1\r\n", "ce-specversion"), (whole, "ce-id is missing"),
+            (whole.replacing("1.0", with: "2.0") + "ce-id: 1\r\n", "specversion"),
+            (whole.replacing("push.requested", with: "push.wanted") + "ce-id: 1\r\n", "push.wanted"),
+        ] {
+            let answer = events.post(EventsFixture.push, "application/json", fields: fields)
+            #expect(answer.status == 400 && answer.body.contains(text), "\(fields): \(answer.body)")
+        }
+        #expect(events.publisher.published.read { $0.isEmpty })
+    }
+
+    @Test("A batch is answered event by event; wrong ones do not hold up the others, and are no success")
+    func batch() throws {
+        let events = try EventsFixture(app: "chat")
+        defer { events.fixture.server.stop() }
+        #expect(events.post("[]", EventsFixture.batch).body == #"{"events":[]}"#)
+        let (one, two) = (EventsFixture.event("1"), EventsFixture.event("2"))
+        let right = events.post(" [\(one) ,\n \(two)] ", EventsFixture.batch)
+        #expect(
+            right.status == 202
+                && right.body == #"{"events":[{"status":202,"id":"1","source":"shop"},"#
+                    + #"{"status":202,"id":"2","source":"shop"}]}"#
+        )
+        let other = EventsFixture.event("3", app: "mail")
+        let misspelt = EventsFixture.event("4").replacing("userIds", with: "userIDs")
+        let mixed = events.post("[\(other),\(two),\(misspelt)]", EventsFixture.batch)
+        #expect(mixed.status == 403 && mixed.body.contains("1 of 3 events are published"))
+        let root = try JSONParser().parse(mixed.body)
+        let results = try #require(root["events"]?.array.map(Array.init))
+        #expect(results.map { $0["status"]?.int64 } == [403, 202, 400])
+        #expect(results[2]["detail"]?.string?.contains("userIds") == true)
+        #expect(try events.decoded().map(\.identifier) == ["1", "2", "2"])
+    }
+
+    @Test("Numbers in a batch keep their digits")
+    func numbersInBatch() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        let record =
+            #"{"specversion":"1.0","id":"1","source":"s","type":"record.created","data":"#
+            + #"{"recordType":"Song","recordName":"n","fields":{"a":18446744073709551616,"b":1.50,"c":"],{\""}}}"#
+        #expect(events.post("[\(record),\(record)]", EventsFixture.batch).status == 202)
+        #expect(
+            events.publisher.published.read { $0.map(\.message.body) } == [Array(record.utf8), Array(record.utf8)])
+    }
+
+    @Test("Wrong bodies are refused with the rule, and nothing is published")
+    func wrongBodies() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        let many = "[" + Array(repeating: "{}", count: 1_001).joined(separator: ",") + "]"
+        for (body, type, status, text) in [
+            ("", nil, 400, "empty"), ("{", nil, 400, "JSON"), ("[]", nil, 400, "object"),
+            (#"{"app":"chat","userIds":["mei"],"notifcation":{}}"#, nil, 400, "notification"),
+            ("<a/>", "text/xml", 415, "text/xml"), ("{}", EventsFixture.single, 400, "specversion"),
+            ("x", "application/cloudevents+avro", 415, "avro"), ("{}", EventsFixture.batch, 400, "array"),
+            ("[1]", EventsFixture.batch, 400, "objects"), ("[{}", EventsFixture.batch, 400, "JSON"),
+            (many, EventsFixture.batch, 413, "1000"),
+        ] as [(String, String?, Int, String)] {
+            let answer = events.post(body, type)
+            #expect(answer.status == status && answer.body.contains(text), "\(body.prefix(40)): \(answer.body)")
+        }
+        #expect(events.publisher.published.read { $0.isEmpty })
+    }
+
+    @Test("202 comes only after RabbitMQ's confirm", .timeLimit(.minutes(1)))
+    func confirm() async throws {
+        let events = try EventsFixture(StubPublisher { _ in nil })
+        defer { events.fixture.server.stop() }
+        let answered = Watched(false)
+        let (port, authorization) = (
+            events.fixture.server.port, "Authorization: Bearer \(events.client.token ?? "")\r\n"
+        )
+        let answer = Task {
+            let answer = await PlainHTTP.requestInBackground(
+                "POST", "/v1/events", port: port, body: EventsFixture.push, fields: authorization)
+            answered.update { $0 = true }
+            return answer.status
+        }
+        #expect(await events.publisher.published.wait { $0.count == 1 })
+        // A round trip of another request gives an early answer time to show.
+        #expect(events.client.send("GET", "/v1/devices/none").status == 403)
+        #expect(!answered.read { $0 })
+        events.publisher.end(.confirmed)
+        #expect(await answer.value == 202)
+    }
+
+    @Test(
+        "What RabbitMQ does not take is no success",
+        arguments: [
+            (PublishOutcome.refused, 503), (.returned("NO_ROUTE"), 503), (.rejected("too long"), 400),
+        ])
+    func outcomes(_ outcome: PublishOutcome, _ status: Int) throws {
+        let events = try EventsFixture(StubPublisher { _ in outcome })
+        defer { events.fixture.server.stop() }
+        let answer = events.post(EventsFixture.push)
+        #expect(answer.status == status, "\(answer)")
+        #expect((answer.headers["retry-after"] != nil) == (status == 503))
+        let batch = events.post("[\(EventsFixture.event("1"))]", EventsFixture.batch)
+        #expect(batch.status == status && batch.body.contains(#""status":\#(status)"#))
+    }
+
+    @Test("While RabbitMQ takes nothing, requests are refused at once and may come again")
+    func notReady() throws {
+        let events = try EventsFixture(StubPublisher(isReady: false))
+        defer { events.fixture.server.stop() }
+        let answer = events.post(EventsFixture.push)
+        #expect(answer.status == 503 && answer.headers["retry-after"] == "5")
+        #expect(events.fixture.server.eventsProblem == "no connection")
+        #expect(events.publisher.published.read { $0.isEmpty })
+        events.publisher.become(ready: true)
+        #expect(events.post(EventsFixture.push).status == 202)
+        #expect(events.fixture.server.eventsProblem == nil)
+    }
+
+    @Test("A token publishes only with the permission for it, and with that does nothing else")
+    func permissions() throws {
+        for permission in [APIToken.Permission.read, .write] {
+            let events = try EventsFixture(permission: permission)
+            defer { events.fixture.server.stop() }
+            let answer = events.post(EventsFixture.push)
+            #expect(answer.status == 403 && answer.body.contains("permission to publish"))
+            #expect(events.client.with(token: nil).send("POST", "/v1/events", EventsFixture.push).status == 401)
+        }
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        for (method, path) in [("GET", "/v1/devices"), ("DELETE", "/v1/users/u"), ("GET", "/v1/devices/d")] {
+            #expect(events.client.send(method, path).status == 403)
+        }
+        #expect(events.publisher.published.read { $0.isEmpty })
+    }
+
+    @Test("A token of one app publishes no event that concerns another")
+    func apps() throws {
+        let events = try EventsFixture(app: "chat")
+        defer { events.fixture.server.stop() }
+        let pool = RegistryFixture.pool
+        func dataset(_ pool: String) -> String {
+            #"{"specversion":"1.0","id":"1","source":"s","type":"dataset.changed","data":{"identityPoolId":"#
+                + #""\#(pool)","identityId":"us-east-1:42","datasetName":"notes","syncCount":1}}"#
+        }
+        func record(_ app: String) -> String {
+            #"{"specversion":"1.0","id":"1","source":"s","type":"record.created","data":{"#
+                + app + #""recordType":"Song","recordName":"n","fields":{}}}"#
+        }
+        for (event, status) in [
+            (EventsFixture.event("1"), 202), (EventsFixture.event("1", app: "mail"), 403), (dataset(pool), 202),
+            (dataset("us-east-1:22222222-2c08-43f0-9983-28727e0a1b2c"), 403), (record(#""app":"chat","#), 202),
+            (record(#""app":"mail","#), 403), (record(""), 403),
+        ] {
+            #expect(events.post(event, EventsFixture.single).status == status, "\(event)")
+        }
+    }
+
+    @Test("A token has a rate of events, and pays for a batch before its next request")
+    func rate() throws {
+        let events = try EventsFixture(eventsPerSecond: 1)
+        defer { events.fixture.server.stop() }
+        let batch = "[" + (0..<100).map { EventsFixture.event("\($0)") }.joined(separator: ",") + "]"
+        #expect(events.post(batch, EventsFixture.batch).status == 202)
+        let answer = events.post(EventsFixture.push)
+        #expect(answer.status == 429)
+        #expect(answer.headers["retry-after"].flatMap { Int($0) }.map { (90...100).contains($0) } == true)
+    }
+
+    @Test("A sender of webhooks is told that it may deliver, and how much")
+    func handshake() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        func ask(_ fields: String) -> PlainHTTP.Answer {
+            PlainHTTP.exchange(
+                "OPTIONS /v1/events HTTP/1.1\r\nHost: localhost\r\n\(fields)Connection: close\r\n\r\n",
+                events.fixture.server.port)
+        }
+        let answer = ask("WebHook-Request-Origin: eventemitter.example.com\r\nWebHook-Request-Rate: 120\r\n")
+        #expect(answer.status == 204 && answer.headers["webhook-allowed-origin"] == "eventemitter.example.com")
+        #expect(answer.headers["webhook-allowed-rate"] == "60000" && answer.headers["allow"] == "OPTIONS, POST")
+        #expect(ask("").headers["webhook-allowed-origin"] == nil)
+    }
+
+    @Test("A server that is not to take events says which setting it lacks")
+    func notEnabled() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let answer = try NativeClient(fixture, permission: .publish).send("POST", "/v1/events", EventsFixture.push)
+        #expect(answer.status == 404 && answer.body.contains("registry.events"))
+    }
+}
