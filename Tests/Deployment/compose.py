@@ -166,6 +166,12 @@ class PostgreSQL(Service):
     def probe(self, test):
         return super().probe([*test, "--host", self._folder])
 
+    def sql(self, text):
+        """Runs statements, as the README does."""
+        environment = self.entry["environment"]
+        run([f"{POSTGRESQL}/psql", "--host", self._folder, "--username", environment["POSTGRES_USER"], "--dbname",
+             environment["POSTGRES_DB"], "--quiet", "--set", "ON_ERROR_STOP=1", "--command", text], self._folder)
+
 
 class Prometheus(Service):
     def start(self):
@@ -209,16 +215,18 @@ class Composition:
     def address(self, name):
         return self._network.addresses[name]
 
-    def up(self):
-        """Starts each service when those that it depends on are as it says."""
-        while any(service.process is None for service in self.services.values()):
-            name = next(name for name, service in self.services.items() if service.process is None
+    def up(self, profile=None):
+        """Starts each service of a profile, or of none, when those that it depends on are as it says."""
+        services = {name: service for name, service in self.services.items()
+                    if service.entry.get("profiles") == ([profile] if profile else None)}
+        while any(service.process is None for service in services.values()):
+            name = next(name for name, service in services.items() if service.process is None
                         and all(self.services[other].process for other in self._needs(name)))
             for other, need in self._needs(name).items():
                 self._wait(other, need["condition"])
             print(f"check-compose: starting {name}", flush=True)
-            self.services[name].start()
-        for name, service in self.services.items():
+            services[name].start()
+        for name, service in services.items():
             if "test" in service.entry.get("healthcheck", {}):
                 self._wait(name, "service_healthy")
 
@@ -276,9 +284,14 @@ class Trial:
         self._expect(sum(counts) == 500 and min(counts) > 0, "both workers pushed", counts)
         self._wait(lambda: self._counted(apus) == 500, "the campaign counts 500 accepted pushes")
         self._wait(lambda: self._targets() == ["up"] * 4, "Prometheus scrapes all four that serve metrics")
+        postgres = self._composition.services["postgres"]
+        postgres.sql(apus.run("relay", "sql"))
+        self._composition.up("relay")
+        postgres.sql("""SELECT apus_outbox.push('chat', ARRAY['mei'], '{"body": "From a commit"}')""")
+        self._wait(lambda: self._lines(record) >= 501, "a commit became a push")
         groups = json.loads(self._request("prometheus", 9090, "/api/v1/rules")[1])["data"]["groups"]
         self._expect(len(groups) > 0, "Prometheus has the alerts", f"{sum(len(group['rules']) for group in groups)} rules")
-        for name in ("worker-1", "worker-2", "analytics", "registry"):
+        for name in ("relay", "worker-1", "worker-2", "analytics", "registry"):
             service = self._composition.services[name]
             status = service.process.stop(seconds(service.entry["stop_grace_period"]))
             self._expect(status == 0, f"{name} ends in order at SIGTERM", status)

@@ -161,11 +161,11 @@ def check_worker(check, manifests, configuration):
     check.equal(rolling, {"maxSurge": 1, "maxUnavailable": 0}, "rollingUpdate")
 
 
-def check_outcomes(check, manifests, configuration):
-    """What consumes outcomes serves its metrics where all do, and webhooks have the time to end in order."""
+def check_others(check, manifests, configuration):
+    """What consumes outcomes or relays serves its metrics where all do, and has the time to end in order."""
     for manifest, pod in pods(manifests):
         name = manifest["metadata"]["name"]
-        if name not in ("apus-analytics", "apus-webhooks"):
+        if name not in ("apus-analytics", "apus-webhooks", "apus-relay"):
             continue
         container = pod["containers"][0]
         check.equal(container["args"], [name.removeprefix("apus-"), "--listen", configuration["admin"]["listen"]], name)
@@ -330,7 +330,7 @@ def check_file(check, command, path):
     check_pods(check, manifests)
     check_commands(check, manifests, command)
     check_worker(check, manifests, configuration)
-    check_outcomes(check, manifests, configuration)
+    check_others(check, manifests, configuration)
     check_secrets(check, manifests, configuration)
     check_selectors(check, manifests)
     check_policies(check, manifests)

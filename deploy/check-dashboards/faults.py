@@ -136,6 +136,31 @@ def deaf_backend(stage, prometheus):
 
 
 @contextmanager
+def relay_without_broker(stage, prometheus):
+    """A relay does not reach RabbitMQ, and a row has waited for five minutes."""
+    (port,) = free_ports(1)
+    relay = stage.start_relay(port, "rabbitmq.url=amqp://127.0.0.1:1/")
+    stage.write_rows("SELECT apus_outbox.push('chat', ARRAY['nobody'], '{\"title\": \"Late\"}'); "
+                     "UPDATE apus_outbox.event SET added = now() - interval '5 minutes'")
+    prometheus.watch([stage.admin_port, stage.api_admin_port, port])
+    yield
+    prometheus.watch([stage.admin_port, stage.api_admin_port])
+    relay.kill()
+
+
+@contextmanager
+def wrong_row(stage, prometheus):
+    """A backend writes a row that makes no event."""
+    (port,) = free_ports(1)
+    relay = stage.start_relay(port)
+    prometheus.watch([stage.admin_port, stage.api_admin_port, port])
+    stage.write_rows("SELECT apus_outbox.publish('push.requested', '{\"app\": 7}')")
+    yield
+    prometheus.watch([stage.admin_port, stage.api_admin_port])
+    relay.kill()
+
+
+@contextmanager
 def wrong_configuration(stage, _):
     """The configuration has a mistake when the worker reloads it."""
     stage.configure(more="[no-such-section]\nkey = 1\n")
@@ -216,6 +241,8 @@ FAULTS = [
     (("ApusReloadFailed",), {}, wrong_configuration),
     (("ApusOutcomesDropped",), {}, deleted_exchange),
     (("ApusWebhookFailing",), {"app": "mail"}, deaf_backend),
+    (("ApusRelayBlocked", "ApusRelayLagging"), {}, relay_without_broker),
+    (("ApusRelayRowsRefused",), {}, wrong_row),
     (("ApusPolicyConflict",), {}, lossy_policy),
     (("ApusAppUnreachable",), {"app": "mail"}, no_apns_for_mail),
     (("ApusConsumerPaused",), {}, no_apns),

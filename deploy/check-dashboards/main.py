@@ -12,8 +12,8 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# The demo has a private RabbitMQ node and processes that end with it.
-sys.path.insert(0, os.path.join(ROOT, "deploy", "demo"))
+# The demo has a private RabbitMQ node and processes that end with it, the soak of the API a private PostgreSQL.
+sys.path[:0] = [os.path.join(ROOT, "deploy", "demo"), os.path.join(ROOT, "Tests", "HostileLoads")]
 
 from faults import FAULTS  # noqa: E402
 from processes import DemoFailure  # noqa: E402

@@ -1,4 +1,4 @@
-"""Everything that the dashboards show, on real parts: RabbitMQ, two simulators of APNs, a worker, the registry's API."""
+"""Everything that the dashboards show, on real parts: servers, simulators of APNs, a worker, the registry's API."""
 
 import json
 import os
@@ -15,6 +15,7 @@ import pika.exceptions
 
 from broker import Broker
 from processes import Process, free_ports, run, wait_until
+from store import PostgreSQLStore, find_programs
 
 KEY_ID = "CHECK12345"
 TEAM_ID = "CHECKTEAM1"
@@ -102,6 +103,7 @@ class Stage:
         self.folder = folder
         self.admin_port, self.api_admin_port, self.api_port, *self._apns_ports = free_ports(5)
         self.broker = None
+        self._outbox = None
         self.simulators = {}
         self.worker = None
         self.api = None
@@ -145,6 +147,8 @@ class Stage:
                 process.kill()
         if self.broker:
             self.broker.stop()
+        if self._outbox:
+            self._outbox.close()
 
     def configure(self, more=""):
         """Writes the configuration, with further lines at its end."""
@@ -170,6 +174,21 @@ class Stage:
         """Starts `apus webhooks`, whose metrics are at a port."""
         return Process("webhooks", [
             self._command, "webhooks", "--config", self.path("apus.toml"), "--listen", f"127.0.0.1:{port}"],
+            self.folder)
+
+    def start_relay(self, port, *settings):
+        """Starts `apus relay`, whose metrics are at a port, after an outbox for it."""
+        if not self._outbox:
+            self._outbox = PostgreSQLStore()
+            self.write_rows(run([self._command, "relay", "sql"], self.folder))
+        options = [word for setting in (f"relay.url={self._outbox.url}", *settings) for word in ("--set", setting)]
+        return Process("relay", [
+            self._command, "relay", "--config", self.path("apus.toml"), "--listen", f"127.0.0.1:{port}", *options],
+            self.folder)
+
+    def write_rows(self, sql):
+        """Runs SQL as a backend whose transaction has an event."""
+        run([f"{find_programs()}/psql", "--quiet", "--set", "ON_ERROR_STOP=1", "--command", sql, self._outbox.url],
             self.folder)
 
     def restart_worker(self):

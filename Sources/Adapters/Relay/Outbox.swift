@@ -117,6 +117,21 @@ final class Outbox {
         return try connection.run([Call("SELECT apus_outbox.waited()")], deadline)[0].optionalInteger(0, 0)
     }
 
+    /// Makes sure that the user may call all that a relay calls.
+    func requireRights() throws(OutboxError) {
+        try connection.ensureOpen()
+        let deadline = Deadline(milliseconds: Self.callMilliseconds)
+        let lacking = try connection.run(
+            [
+                Call(
+                    """
+                    SELECT f FROM unnest($1::text[]) f WHERE NOT has_function_privilege('apus_outbox.' || f, 'EXECUTE')
+                    """, [.texts(OutboxSQL.relayFunctions)])
+            ], deadline)[0]
+        guard lacking.count > 0 else { return }
+        throw OutboxError.notPermitted(location, "no right to call \(lacking.text(0, 0))")
+    }
+
     /// Lets go of rows that are held; another relay may take them.
     func release() {
         transaction?.abandon()

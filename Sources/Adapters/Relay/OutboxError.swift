@@ -35,10 +35,7 @@ extension OutboxError: ServerFailure {
                 "\(address) has no outbox \(reason). Run as its owner what 'apus relay sql' prints, or name another "
                     + "database in relay.url.")
         case "42501":
-            self.init(
-                .unusable,
-                "The user of relay.url may not use the outbox of \(address) \(reason). Grant it the rights that "
-                    + "'apus relay sql --relay-role NAME' prints.")
+            self = .notPermitted(address, "\(message), SQLSTATE \(state)")
         case "28000", "28P01", "3D000":
             self.init(
                 .unavailable, "\(address) refuses the login \(reason). Check user, password and database of relay.url.")
@@ -87,6 +84,13 @@ extension OutboxError: ServerFailure {
     /// The database cannot keep every text.
     public static func wrongEncoding(_ address: String, _ encoding: String) -> OutboxError {
         OutboxError(.unusable, "The database of the outbox \(address) has the encoding \(encoding); it must be UTF8.")
+    }
+
+    static func notPermitted(_ address: String, _ reason: String) -> OutboxError {
+        OutboxError(
+            .unusable,
+            "The user of relay.url may not use the outbox of \(address) (\(reason)). Grant it the rights that "
+                + "'apus relay sql --relay-role NAME' prints.")
     }
 
     static func unreadable(_ fault: ServerAddressFault) -> OutboxError {

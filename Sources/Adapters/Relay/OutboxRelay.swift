@@ -60,6 +60,20 @@ public final class OutboxRelay: Sendable {
         return isConfirmed && isEmpty
     }
 
+    /// Looks at an outbox as a relay would use it, and moves nothing.
+    ///
+    /// - Parameter url: the outbox.
+    /// - Returns: where it is, and how long its oldest row has waited, in milliseconds; nil if it has none.
+    /// - Throws: `OutboxError` if it cannot be reached, is not as 'apus relay sql' makes it, or lacks a right.
+    public static func probe(
+        url: String
+    ) throws(OutboxError) -> (location: String, waitedMilliseconds: Int64?) {
+        let outbox = try Outbox(url: url)
+        defer { outbox.close() }
+        try outbox.requireRights()
+        return (outbox.location, try outbox.oldestWaitedMilliseconds())
+    }
+
     /// How long ago the loop last turned, in nanoseconds; calls of PostgreSQL may take it some seconds.
     public func nanosecondsSinceLastTick() -> UInt64 { core.loop.nanosecondsSinceLastTick() }
 

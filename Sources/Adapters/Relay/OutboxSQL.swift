@@ -1,5 +1,10 @@
 /// The SQL that makes an outbox in a backend's database.
 public enum OutboxSQL {
+    /// The functions that a relay calls.
+    static let relayFunctions = [
+        "take(integer)", "finish(bigint[], bigint[], text[])", "waited()", "problem()",
+    ]
+
     /// Writes the whole, with the rights of roles.
     ///
     /// - Parameters:
@@ -9,8 +14,7 @@ public enum OutboxSQL {
     public static func text(relayRole: String?, publisherRole: String?) -> String {
         var text = String(decoding: PackageResources.outbox_sql, as: UTF8.self)
         if let relayRole {
-            text += grants(
-                to: relayRole, ["take(integer)", "finish(bigint[], bigint[], text[])", "waited()", "problem()"])
+            text += grants(to: relayRole, relayFunctions)
         }
         if let publisherRole {
             text += grants(

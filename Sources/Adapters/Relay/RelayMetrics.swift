@@ -16,6 +16,14 @@ struct RelayMetrics {
         }
         published = counter("published")
         refused = counter("refused")
+        func check(_ name: String, _ problem: @escaping @Sendable (RelayHealth) -> String?) {
+            registry.gauge(
+                "apus_readiness_check_failing", help: "1 while this check of /readyz fails.",
+                labels: [MetricsRegistry.Label("check", name)]
+            ) { board.health.withLock { problem($0) } == nil ? 0 : 1 }
+        }
+        check("outbox") { $0.outboxProblem }
+        check("broker") { $0.brokerProblem }
         registry.gauge(
             "apus_relay_lag_seconds", help: "How long ago the oldest row in the outbox was written; 0 if there is none."
         ) {

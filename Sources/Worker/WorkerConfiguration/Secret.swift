@@ -33,6 +33,7 @@ extension Configuration {
         var urls = rabbitMQ.urls.map(\.revealed)
         urls += ([rabbitMQ.managementURL, webPush.proxy].compactMap(\.self) + apps.flatMap(\.proxies)).map(\.revealed)
         if case .postgres(let url) = registry { urls.append(url.revealed) }
+        if relay.isConfigured { urls.append(relay.url.revealed) }
         let passwords = urls.flatMap { Self.passwords(in: $0) }
         return urls + passwords + registryAPI.accessKeys.map(\.secret.revealed) + apps.flatMap(\.secrets)
     }

@@ -79,17 +79,20 @@ struct OutboxRelayTests {
         let relay = try OutboxRelay(
             url: outbox.url, batch: 10, exchange: "apus.changes", publisher: publisher, apps: [], metrics: metrics,
             logger: .silent)
-        func lagSeconds() -> Double? {
-            metrics.render().split(separator: "\n").first { $0.hasPrefix("apus_relay_lag_seconds ") }
+        func value(_ series: String) -> Double? {
+            metrics.render().split(separator: "\n").first { $0.hasPrefix(series + " ") }
                 .flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }
         }
+        func lagSeconds() -> Double? { value("apus_relay_lag_seconds") }
+        func isFailing(_ check: String) -> Bool { value("apus_readiness_check_failing{check=\"\(check)\"}") == 1 }
         #expect(lagSeconds() == 0)
         relay.start()
         try await eventually("the row to be seen") { lagSeconds() ?? 0 > 0 }
         let first = lagSeconds() ?? 0
         try await eventually("the lag to grow") { lagSeconds() ?? 0 > first }
+        #expect(isFailing("broker") && !isFailing("outbox"))
         publisher.become(ready: true)
-        try await eventually("the lag to end") { lagSeconds() == 0 }
+        try await eventually("the lag to end") { lagSeconds() == 0 && !isFailing("broker") }
         #expect(await relay.stop(withinSeconds: 60))
     }
 

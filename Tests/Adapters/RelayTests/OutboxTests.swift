@@ -42,6 +42,26 @@ struct OutboxTests {
         }
     }
 
+    @Test("A probe tells the oldest row's age, and which right or function is lacking")
+    func probe() async throws {
+        let outbox = try await TestOutbox.make()
+        #expect(try OutboxRelay.probe(url: outbox.url).waitedMilliseconds == nil)
+        try await outbox.publish(1...1)
+        #expect(try OutboxRelay.probe(url: outbox.url).waitedMilliseconds ?? -1 >= 0)
+        #expect(try await outbox.rowCount() == 1)
+        let role = "looks_\(outbox.database)"
+        try await outbox.run(
+            OutboxSQL.text(relayRole: nil, publisherRole: nil)
+                + "CREATE ROLE \(role) LOGIN PASSWORD 'word'; GRANT USAGE ON SCHEMA apus_outbox TO \(role);"
+                + "GRANT EXECUTE ON FUNCTION apus_outbox.problem(), apus_outbox.waited() TO \(role)")
+        let url = "postgresql://\(role):word@127.0.0.1:\(outbox.server.port)/\(outbox.database)"
+        #expect { _ = try OutboxRelay.probe(url: url) } throws: { "\($0)".contains("no right to call take(integer)") }
+        try await outbox.run("DROP FUNCTION apus_outbox.take(integer)")
+        #expect { _ = try OutboxRelay.probe(url: outbox.url) } throws: { error in
+            "\(error)".contains("has no outbox") && "\(error)".contains("apus relay sql")
+        }
+    }
+
     @Test("A commit ends the wait for rows")
     func wakes() async throws {
         let outbox = try await TestOutbox.make()

@@ -79,7 +79,7 @@ public final class PipelineHealth: Sendable {
     func register(in registry: MetricsRegistry) {
         for concern in Concern.allCases {
             registry.gauge(
-                "apus_readiness_check_failing", help: "1 while this check of the worker's /readyz fails.",
+                "apus_readiness_check_failing", help: "1 while this check of /readyz fails.",
                 labels: [.init("check", concern.rawValue)]
             ) { self.state.withLock { $0.reason(of: concern) } == nil ? 0 : 1 }
         }

@@ -7,7 +7,7 @@ import Synchronization
 public import TraceExport
 public import WorkerConfiguration
 
-/// The worker of a process, and the registry's API if the process serves it; a reload replaces both.
+/// The worker of a process, and the registry's API and a relay if the process has them; a reload replaces all.
 ///
 /// A new worker is built from the new configuration and begins to consume beside the old one, which then drains as at a
 /// stop. So a reload loses no delivery, applies every key but a few (`ConfigurationKey.Effect`), and what cannot work
@@ -16,6 +16,7 @@ public final class WorkerHost: Sendable {
     private struct Parts {
         var worker: Worker
         var api: RegistryService?
+        var relay: RelayRun?
         var reporter: WorkerReporter
     }
 
@@ -60,8 +61,9 @@ public final class WorkerHost: Sendable {
         let worker = try Worker(
             configuration: configuration, logger: logger, metrics: metrics, tracing: self.tracing)
         let api = try Self.service(configuration, metrics: metrics, logger: logger, takingOver: nil)
+        let relay = try Self.relay(configuration, version: version, metrics: metrics, logger: logger)
         let reporter = worker.reporter(identifier: identifier, version: version)
-        parts = Mutex(Parts(worker: worker, api: api, reporter: reporter))
+        parts = Mutex(Parts(worker: worker, api: api, relay: relay, reporter: reporter))
         if let api { logger.log(.info, "registry.listening", [.field("port", Int(api.server.port))]) }
     }
 
@@ -78,16 +80,20 @@ public final class WorkerHost: Sendable {
             running.current, routes: adminRoutes, process: identifier, hasBroker: true, logger: logger)
         admin.withLock { $0 = service }
         try await parts.worker.start()
+        parts.relay?.start()
         parts.reporter.start()
     }
 
-    /// Stops the API, drains the worker, and says in the log what became of all pushes.
+    /// Stops the API and the relay, drains the worker, and says in the log what became of all pushes.
     ///
     /// - Returns: whether everything that was begun was finished in time.
     public func drain() async -> Dispatch.DrainOutcome {
         let parts = parts.withLock { $0 }
         await parts.api?.stop()
+        // Rows that it does not finish in time are published again.
+        async let relayEnd = parts.relay?.stop()
         let outcome = await parts.worker.drain()
+        _ = await relayEnd
         await parts.reporter.stop()
         parts.worker.end()
         await traceExporter?.stop()
@@ -110,17 +116,23 @@ public final class WorkerHost: Sendable {
         let old = parts.withLock { $0 }
         let worker = try await begin(new)
         var api: RegistryService?
+        var relay: RelayRun?
         do throws(WorkerError) {
             api = try Self.service(new, metrics: running.metrics, logger: logger, takingOver: old.api)
+            relay = try Self.relay(new, version: running.version, metrics: running.metrics, logger: logger)
             try admin.withLock { $0 }?.reload(new)
         } catch {
             await api?.stop()
+            _ = await relay?.stop()
             await abandon(worker)
             throw error
         }
         let reporter = worker.reporter(identifier: identifier, version: running.version)
-        parts.withLock { $0 = Parts(worker: worker, api: api, reporter: reporter) }
+        parts.withLock { $0 = Parts(worker: worker, api: api, relay: relay, reporter: reporter) }
+        relay?.start()
         await old.api?.stop()
+        // They share the rows meanwhile.
+        _ = await old.relay?.stop()
         await old.reporter.stop()
         reporter.start()
         _ = await old.worker.drain()
@@ -178,20 +190,29 @@ public final class WorkerHost: Sendable {
             configuration, at: listen, metrics: metrics, logger: logger, takingOver: predecessor)
     }
 
+    private static func relay(
+        _ configuration: Configuration, version: String, metrics: MetricsRegistry, logger: Logger
+    ) throws(WorkerError) -> RelayRun? {
+        guard configuration.relay.isInWorker else { return nil }
+        return try RelayRun(configuration, version: version, metrics: metrics, logger: logger)
+    }
+
     // MARK: Health
 
     /// The answers about health and metrics, for as long as the worker runs.
     public var adminRoutes: AdminRoutes {
         running.adminRoutes(
             liveness: { [self] in
-                let (worker, api) = parts.withLock { ($0.worker, $0.api) }
-                return worker.livenessChecks + [api].compactMap { $0?.livenessCheck }
+                let parts = parts.withLock { $0 }
+                return parts.worker.livenessChecks + [parts.api].compactMap { $0?.livenessCheck }
+                    + (parts.relay?.livenessChecks ?? [])
             },
             readiness: { [self] in
-                let (worker, api) = parts.withLock { ($0.worker, $0.api) }
-                return worker.health.checks.map {
+                let parts = parts.withLock { $0 }
+                return parts.worker.health.checks.map {
                     HealthCheck($0.concern.rawValue, failure: $0.reason, onlyDegrades: $0.concern.onlyDegrades)
-                } + (api?.readinessChecks("registry-api") ?? [])
+                } + (parts.api?.readinessChecks("registry-api") ?? [])
+                    + (parts.relay?.readinessChecks(onlyDegrading: true) ?? [])
             })
     }
 }

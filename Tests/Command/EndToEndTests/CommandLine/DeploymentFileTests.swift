@@ -35,7 +35,7 @@ struct DeploymentFileTests {
         let overlays = try Self.manifests().filter {
             $0.key.hasSuffix("/kustomization.yaml") && $0.key.hasPrefix("overlays/")
         }
-        #expect(overlays.count == 3)
+        #expect(overlays.count == 4)
         for (path, text) in overlays {
             let digests = text.split(separator: "\n").filter { $0.hasPrefix("    digest: ") }
             #expect(digests.count == 1 && digests.allSatisfy(Self.isPinned), "\(path)")
@@ -67,6 +67,6 @@ struct DeploymentFileTests {
             // The keys of APNs are files of the operator's own names.
             #expect(values("secretName: ") == (path == "base/worker.yaml" ? ["apus-apns-keys"] : []), "\(path)")
         }
-        #expect(podCount == 6)
+        #expect(podCount == 7)
     }
 }

@@ -5,6 +5,7 @@ import Testing
 @Suite("apus doctor")
 struct DoctorCommandTests {
     private static let password = "s3cr3t/of:mei"
+    private static let relayPassword = "w0rd-of-the-relay"
     private static let secret = "xHPZ41ICxHPZ41ICxHPZ41IC"
 
     /// The text of each file of a bundle.
@@ -32,7 +33,7 @@ struct DoctorCommandTests {
         let log = """
             {"level":"error","event":"foreign","token":"\(token)","password":"\(Self.password)"}
             {"level":"info","event":"chatter"}
-            a line with \(Self.secret) that is no JSON
+            a line with \(Self.secret) and \(Self.relayPassword) that is no JSON
             """
         try fixture.folder.write("worker.log", log)
         let encoded = Self.password.replacing("/", with: "%2F").replacing(":", with: "%3A")
@@ -42,6 +43,7 @@ struct DoctorCommandTests {
                 "APUS_ADMIN_LISTEN": "127.0.0.1:\(port)",
                 "APUS_RABBITMQ_MANAGEMENT_URL": "http://mei:\(encoded)@127.0.0.1:1",
                 "APUS_REGISTRY_ACCESS_KEYS": "AKIDEXAMPLE \(Self.secret)",
+                "APUS_RELAY_URL": "postgresql://apus:\(Self.relayPassword)@127.0.0.1:1/shop",
             ], in: fixture.folder)
         #expect(result.exitCode == 0 && result.output.contains("bundle has 12 files"), "\(result)")
         let files = try files(of: fixture.folder, "bundle")
@@ -52,13 +54,15 @@ struct DoctorCommandTests {
             "metrics.txt": #"apus_pushes_total{app="chat",service="apns",outcome="accepted"} 2"#,
             "dead-letters.txt": "none",
             "topology.txt": "\(fixture.namespace).work: present", "queues.txt": "dead letters: 0",
-            "checks.txt": "OK      registry: ", "log.ndjson": #""event":"foreign""#, "problems.txt": "warning: ",
+            "checks.txt": "FAILED  outbox: The outbox postgresql://127.0.0.1:1/shop is out of reach",
+            "log.ndjson": #""event":"foreign""#, "problems.txt": "warning: ",
         ]
         #expect(Set(files.keys) == Set(expected.keys))
         for (name, text) in expected { #expect(files[name]?.contains(text) == true, "\(name): \(files[name] ?? "")") }
         let key = try fixture.folder.read("key.p8").split(separator: "\n")[1]
         let forbidden = [
-            Self.password, encoded, Self.secret, token, TestDevices.token(1), "the body of mei", String(key),
+            Self.password, Self.relayPassword, encoded, Self.secret, token, TestDevices.token(1), "the body of mei",
+            String(key),
         ]
         for (name, text) in files {
             for secret in forbidden { #expect(!text.contains(secret), "\(name) has \(secret)") }

@@ -152,13 +152,13 @@ struct ReportTests {
         #expect(
             try await output("topology permissions").hasPrefix(
                 """
-                # a backend that publishes events
+                # apus relay, or a backend that publishes events
                 rabbitmqctl set_permissions -p '/' 'apus-publisher' '^$' '^apus\\.changes$' '^$'
 
                 """))
         #expect(
             try await output("topology permissions --json").hasPrefix(
-                #"[{"role":"publisher","purpose":"a backend that publishes events","virtualHost":"/","#
+                #"[{"role":"publisher","purpose":"apus relay, or a backend that publishes events","virtualHost":"/","#
                     + #""configure":"^$","write":"^apus\\.changes$","read":"^$"},"#))
     }
 

@@ -8,6 +8,11 @@ struct UnitFileTests {
     private static let deploy = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../../deploy").standardizedFileURL
 
+    private static let services = [
+        "apus@.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service",
+        "apus-relay.service",
+    ]
+
     private static func text(_ path: String) throws -> String {
         try String(contentsOf: deploy.appendingPathComponent(path), encoding: .utf8)
     }
@@ -15,9 +20,7 @@ struct UnitFileTests {
     /// A folder with the units; their program is one that is there, because the package need not be installed.
     private static func units() throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
-        for name in [
-            "apus@.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service", "apus.target",
-        ] {
+        for name in services + ["apus.target"] {
             try folder.write(name, text("systemd/\(name)").replacing("/usr/bin/apus", with: "/bin/true"))
         }
         return folder
@@ -28,17 +31,12 @@ struct UnitFileTests {
         let folder = try Self.units()
         let result = try await CommandRunner.run(
             "/usr/bin/env",
-            [
-                "SYSTEMD_UNIT_PATH=\(folder.path):/lib/systemd/system", "systemd-analyze", "verify", "--man=no",
-                "apus@1.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service",
-                "apus.target",
-            ], in: folder)
+            ["SYSTEMD_UNIT_PATH=\(folder.path):/lib/systemd/system", "systemd-analyze", "verify", "--man=no"]
+                + Self.services.map { $0.replacing("@", with: "@1") } + ["apus.target"], in: folder)
         #expect(result.exitCode == 0 && result.errors.isEmpty, "\(result)")
     }
 
-    @Test(
-        "The exposure of each service is at most 1.5",
-        arguments: ["apus@.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service"])
+    @Test("The exposure of each service is at most 1.5", arguments: services)
     func exposure(unit: String) async throws {
         let folder = try Self.units()
         let result = try await CommandRunner.run(
@@ -51,11 +49,25 @@ struct UnitFileTests {
         "No service leaves a core with its keys; what connects to strangers' addresses reaches no cloud's services"
     )
     func coresAndAddresses() throws {
-        for unit in ["apus@.service", "apus-registry.service", "apus-webhooks.service", "apus-analytics.service"] {
+        for unit in Self.services {
             let lines = try Self.text("systemd/\(unit)").split(separator: "\n")
             #expect(lines.contains("LimitCORE=0"), "\(unit)")
             guard ["apus@.service", "apus-webhooks.service"].contains(unit) else { continue }
             #expect(lines.contains("IPAddressDeny=169.254.0.0/16"), "\(unit)")
+        }
+    }
+
+    @Test("Each unit's command has its options, and the removal of the package stops every unit")
+    func commands() async throws {
+        let folder = try TemporaryFolder()
+        let removal = try Self.text("debian/apus.prerm")
+        for unit in Self.services {
+            let lines = try Self.text("systemd/\(unit)").split(separator: "\n")
+            let line = try #require(lines.first { $0.hasPrefix("ExecStart=/usr/bin/apus ") })
+            let words = line.split(separator: " ").dropFirst().map(String.init)
+            let help = try await CommandRunner.apus(words + ["--help"], in: folder)
+            #expect(help.exitCode == 0 && help.output.hasPrefix("apus \(words[0]):"), "\(help)")
+            #expect(removal.contains(unit.replacing("@", with: "@*")), "\(unit)")
         }
     }
 

@@ -44,12 +44,48 @@ struct RelayCommandTests {
         await worker.drainCleanly()
     }
 
+    @Test("A worker is a relay, too, until a reload ends that; an outbox in trouble only degrades it")
+    func inWorker() async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        let database = try await server.makeDatabase()
+        let fixture = try await WorkerFixture(
+            configuration: "[relay]\nurl = \"\(server.url(database: database))\"\nin_worker = true")
+        try fixture.registerReaders(1)
+        let worker = try fixture.startWorker()
+        try await worker.readiness(200, mentioning: "apus relay sql")
+        try await server.run(try await fixture.apus("relay", "sql").output, database: database)
+        func publish() async throws {
+            try await server.run(
+                """
+                SELECT apus_outbox.publish('push.requested',
+                    '{"app": "chat", "topic": "news", "notification": {"body": "Hi"}}')
+                """, database: database)
+        }
+        try await publish()
+        _ = try await fixture.accepted(reachingDevices: 1)
+        try await worker.wait(for: "apus_relay_rows_total", toReach: 1)
+        #expect(try await worker.metric("apus_amqp_connected", "publish") == 1)
+        #expect(try await worker.metric("apus_amqp_connected", "relay") == 1)
+
+        let configured = try fixture.folder.read("apus.toml")
+        try fixture.folder.write("apus.toml", configured.replacing("in_worker = true", with: "in_worker = false"))
+        worker.command.signal(SIGHUP)
+        try await eventually("the reload") { worker.command.errors.contains("config.reloaded") }
+        try await publish()
+        let left = try await server.run("SELECT count(*) FROM apus_outbox.event", database: database)
+        #expect(left == "1")
+        #expect(try await !worker.get("/metrics").body.contains("apus_relay_lag_seconds"))
+        await worker.drainCleanly()
+    }
+
     @Test("Without an outbox it says which key to set, and what a database lacks")
     func unusable() async throws {
         let fixture = try await WorkerFixture()
         let without = try await fixture.apus("relay")
         #expect(without.exitCode == 78 && without.errors.contains("relay.url"), "\(without)")
         let wrong = try await fixture.apus("relay", "--set", "relay.url=mysql://db/shop")
+        let nowhere = try await fixture.apus("check", "--set", "relay.in_worker=true")
+        #expect(nowhere.exitCode == 78 && nowhere.output.contains("set relay.url"), "\(nowhere)")
         #expect(wrong.exitCode == 78 && wrong.errors.contains("postgresql://"), "\(wrong)")
     }
 }

@@ -1,6 +1,7 @@
 import AMQP
 import EventLoop
 import Foundation
+import Glibc
 import JSON
 import PushTestKit
 import Testing
@@ -187,6 +188,40 @@ struct WorkerPermissionTests {
         #expect(commands.output.contains(example.split(separator: "apus-worker ").last ?? "-"), "\(commands)")
     }
 
+    @Test("A relay needs no more of RabbitMQ than a publisher, and of PostgreSQL what 'apus relay sql' grants")
+    func relay() async throws {
+        let fixture = try await WorkerFixture()
+        try await makeUsers(fixture)
+        let server = try await PrivatePostgreSQL.shared()
+        let database = try await server.makeDatabase()
+        let role = "relays_\(database)"
+        let sql = try await fixture.apus("relay", "sql", "--relay-role", role)
+        try await server.run("CREATE ROLE \(role) LOGIN PASSWORD 'word'", database: database)
+        let configured = try fixture.folder.read("apus.toml").replacing(
+            fixture.broker.url, with: url("publisher", fixture))
+        try fixture.folder.write(
+            "apus.toml",
+            "[relay]\nurl = \"postgresql://\(role):word@127.0.0.1:\(server.port)/\(database)\"\n" + configured)
+        let before = try await fixture.apus("check", "--connect")
+        #expect(before.output.contains("FAILED  outbox: ") && before.output.contains("apus relay sql"), "\(before)")
+        try await server.run(sql.output, database: database)
+        let after = try await fixture.apus("check", "--connect")
+        #expect(after.output.contains("OK      outbox: ") && !after.output.contains("word"), "\(after)")
+        try await server.run(
+            "SELECT apus_outbox.push('chat', ARRAY['mei'], '{\"title\": \"Hi\"}')", database: database)
+        let relay = try RunningCommand(["relay"], in: fixture.folder)
+        try await fixture.waitForMessages(1)
+        relay.signal(SIGTERM)
+        let end = await relay.end()
+        #expect(end.exitCode == 0, "\(end)")
+        let inWorker = try await fixture.apus("check", "--connect", "--set", "relay.in_worker=true")
+        #expect(inWorker.output.contains("which `apus run` needs"), "\(inWorker)")
+        let worker = try await apus("worker", fixture, "check", "--connect", "--set", "relay.in_worker=true")
+        #expect(worker.exitCode == 77, "\(worker)")
+        #expect(worker.output.contains("may not write \(fixture.namespace).changes"), "\(worker)")
+        try await fixture.stop()
+    }
+
     @Test("apus check --connect passes with a worker's rights, says for whom they do not suffice, and changes nothing")
     func checkTellsRoles() async throws {
         let fixture = try await WorkerFixture()
@@ -198,7 +233,7 @@ struct WorkerPermissionTests {
         #expect(worker.exitCode == 0, "\(worker)")
         #expect(worker.output.contains("OK      permissions: \(namespace)-worker may do what a worker needs"))
         for line in [
-            "for a backend that publishes events it lacks: write \(namespace).changes",
+            "for apus relay, or a backend that publishes events it lacks: write \(namespace).changes",
             "for apus topology apply it lacks: configure \(namespace).changes, configure",
             "for apus dead-letters it lacks: read \(namespace).dead-letter, "
                 + "configure \(namespace).dead-letter.lock",

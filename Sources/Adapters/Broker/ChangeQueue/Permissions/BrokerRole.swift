@@ -10,7 +10,7 @@
 public struct BrokerRole: Hashable, Sendable {
     /// The roles.
     public enum Name: String, CaseIterable, Sendable {
-        /// A backend: publishes events.
+        /// `apus relay`, or a backend that publishes events.
         case publisher
         /// `apus topology apply`, and a worker with `worker.declare_topology`.
         case topology
@@ -50,7 +50,7 @@ public struct BrokerRole: Hashable, Sendable {
         let workQueues = (1...topology.workQueueCount).map { names.work($0) }
         return [
             BrokerRole(
-                name: .publisher, purpose: "a backend that publishes events", configure: none,
+                name: .publisher, purpose: "apus relay, or a backend that publishes events", configure: none,
                 write: prefix + "changes$", read: none, needs: [.write(exchange: names.changes)]),
             BrokerRole(
                 name: .topology, purpose: "apus topology apply", configure: prefix,

@@ -22,16 +22,19 @@ public final class ConfirmedPublisher: MessagePublisher {
     ///
     /// - Parameters:
     ///   - configuration: where the broker is.
+    ///   - connection: the name of the connection in metrics.
     ///   - logger: logs the events of the connection.
     ///   - metrics: where to count.
     /// - Throws: `EventLoopError` if there is no thread.
     public init(
-        configuration: BrokerConfiguration, logger: Logger, metrics: MetricsRegistry
+        configuration: BrokerConfiguration, connection: String = "publish", logger: Logger, metrics: MetricsRegistry
     ) throws(EventLoopError) {
         let loop = try EventLoop(name: "amqp-publish")
         self.loop = loop
         core = LoopBound(
-            PublisherCore(configuration: configuration, loop: loop, logger: logger, metrics: metrics), to: loop)
+            PublisherCore(
+                configuration: configuration, connection: connection, loop: loop, logger: logger, metrics: metrics),
+            to: loop)
     }
 
     /// How long ago the publisher's loop last turned, in nanoseconds; connecting may take it some seconds.

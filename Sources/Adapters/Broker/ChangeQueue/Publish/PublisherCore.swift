@@ -49,11 +49,14 @@ final class PublisherCore {
     private var ended: [(identifier: UInt64, outcome: PublishOutcome)] = []
     private var closing: ((Bool) -> Void)?
 
-    init(configuration: BrokerConfiguration, loop: EventLoop, logger: Logger, metrics: MetricsRegistry) {
+    init(
+        configuration: BrokerConfiguration, connection: String, loop: EventLoop, logger: Logger,
+        metrics: MetricsRegistry
+    ) {
         self.configuration = configuration
         self.loop = loop
         self.logger = logger
-        connectionMetrics = ConnectionMetrics(metrics, connection: "publish")
+        connectionMetrics = ConnectionMetrics(metrics, connection: connection)
         self.metrics = PublisherMetrics(metrics)
         attempts = ConnectionAttempts(configuration)
         refusals = NackMonitor(patienceSeconds: configuration.refusalPatienceSeconds)

@@ -23,9 +23,9 @@ struct CheckCommand: Command {
             the registry, reads the keys, fetches access tokens of FCM and ADM, and completes a
             TLS handshake with each push service. Of browsers' push services it tries those of
             webpush.trusted_hosts that name a port, or else those of Google, Mozilla and Apple
-            and of webpush.known_hosts. It sends no push and creates nothing. Run 'apus topology
-            apply' before, and create the registry, for example with 'apus device add' or 'apus
-            registry token add'.
+            and of webpush.known_hosts. If relay.url is set, it tries the outbox. It sends no
+            push and creates nothing. Run 'apus topology apply' before, and create the registry,
+            for example with 'apus device add' or 'apus registry token add'.
             """,
         examples: [
             .init("apus check", "Checks apus.toml in this folder."),

@@ -5,6 +5,7 @@ import Glibc
 import HTTPClient
 import PostgresRegistry
 import RegistryCore
+import Relay
 import SQLiteRegistry
 import ServiceClient
 import Webhooks
@@ -39,6 +40,7 @@ enum ConnectionProbes {
             + configuration.apps.compactMap { app in app.apns.map { key(app.name, $0) } } + servers(configuration)
             + FCMProbes.all(for: configuration) + ADMProbes.all(for: configuration)
             + WebPushProbes.all(for: configuration) + WebhookProbes.all(for: configuration)
+            + (configuration.relay.isConfigured ? [outbox(configuration)] : [])
     }
 
     // MARK: RabbitMQ
@@ -55,14 +57,15 @@ enum ConnectionProbes {
         }
     }
 
-    /// The rights of a worker, and of `apus topology apply` if the worker does that; others are only told.
+    /// The rights of a worker, and of `apus topology apply` and a relay if the worker is one; others are only told.
     private static func permissions(_ configuration: Configuration) -> ConnectionProbe {
         ConnectionProbe(name: "permissions", prerequisite: "broker") {
             do throws(ChangeQueueError) {
                 let permissions = try await configuration.topology.permissions(
                     at: configuration.broker(purpose: "check"))
                 let needed: [BrokerRole.Name] =
-                    configuration.worker.declaresTopology ? [.worker, .topology] : [.worker]
+                    [.worker] + (configuration.worker.declaresTopology ? [.topology] : [])
+                    + (configuration.relay.isInWorker ? [.publisher] : [])
                 let lacking = permissions.findings.filter { needed.contains($0.role.name) && !$0.missing.isEmpty }
                 guard lacking.isEmpty else {
                     return .failed(
@@ -164,6 +167,18 @@ enum ConnectionProbes {
                     + configuration.registry.modeWarnings
                 return .ok(([text] + warnings).joined(separator: "\n"))
             } catch { return .failed("\(error)", error.code == .readOnly ? .noPermission : .unavailable) }
+        }
+    }
+
+    // MARK: The relay
+
+    private static func outbox(_ configuration: Configuration) -> ConnectionProbe {
+        ConnectionProbe(name: "outbox") {
+            do throws(OutboxError) {
+                let outbox = try OutboxRelay.probe(url: configuration.relay.url.revealed)
+                let state = outbox.waitedMilliseconds.map { "its oldest row has waited for \($0 / 1_000) s" }
+                return .ok("\(outbox.location): \(state ?? "no row waits"), and its user may do what a relay needs")
+            } catch { return .failed(error.message, error.code == .unavailable ? .unavailable : .configuration) }
         }
     }
 

@@ -1,30 +1,17 @@
 public import AdminServer
-public import ChangeQueue
+import ChangeQueue
 import DispatchCore
 public import Metrics
 import Relay
 public import StructuredLogging
 public import WorkerConfiguration
 
-/// The relay of one configuration.
-public final class RelayRun: OutcomeRun {
+/// The relay of one configuration: of `apus relay`, or beside a worker.
+public final class RelayRun: Sendable {
     private let relay: OutboxRelay
     private let drainSeconds: Double
     private let metrics: MetricsRegistry
     private let logger: Logger
-
-    /// Refuses a configuration without an outbox.
-    public static func check(_ configuration: Configuration) throws(WorkerError) {
-        guard configuration.relay.isConfigured else {
-            throw WorkerError(
-                .configuration, "there is no outbox: set relay.url to the backend's database; see deploy/relay.md")
-        }
-    }
-
-    /// Finds none: a relay consumes no queue, and RabbitMQ returns what no queue takes.
-    public static func findMissingQueues(
-        of topology: Topology, at broker: BrokerConfiguration
-    ) async throws(ChangeQueueError) -> [String] { [] }
 
     /// Builds the parts; nothing is moved before `start`.
     public init(
@@ -39,7 +26,8 @@ public final class RelayRun: OutcomeRun {
             relay = try OutboxRelay(
                 url: configuration.relay.url.revealed, batch: configuration.relay.batchMaximum,
                 exchange: configuration.topology.names.changes,
-                publisher: ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics),
+                publisher: ConfirmedPublisher(
+                    configuration: broker, connection: "relay", logger: logger, metrics: metrics),
                 apps: configuration.pipeline.apps, metrics: metrics, logger: logger)
         } catch {
             throw WorkerError(starting: error)
@@ -65,10 +53,13 @@ public final class RelayRun: OutcomeRun {
     }
 
     /// Whether rows can be moved.
-    public var readinessChecks: [HealthCheck] {
+    public var readinessChecks: [HealthCheck] { readinessChecks(onlyDegrading: false) }
+
+    /// Whether rows can be moved; in a worker that only degrades it, because its pushes go on.
+    func readinessChecks(onlyDegrading: Bool) -> [HealthCheck] {
         let health = relay.health
-        return [
-            HealthCheck("outbox", failure: health.outboxProblem), HealthCheck("broker", failure: health.brokerProblem),
-        ]
+        return [("outbox", health.outboxProblem), ("broker", health.brokerProblem)].map {
+            HealthCheck($0, failure: $1, onlyDegrades: onlyDegrading)
+        }
     }
 }
