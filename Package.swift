@@ -204,7 +204,7 @@ let package = Package(
             [
                 "PostgreSQL", "EventLoop", "Metrics", "Essentials", "StructuredLogging", "Messages", "Notifications",
                 "ChangeEvents", "DispatchCore",
-            ], resources: [.embedInCode("outbox.sql")]),
+            ], resources: [.embedInCode("outbox.sql"), .embedInCode("watch.sql")]),
         swiftTarget(
             "OperatorPage", in: "Adapters/HTTP",
             [
@@ -507,7 +507,7 @@ let package = Package(
             "RelayTests", in: "Adapters",
             [
                 "Relay", "PostgreSQL", "ChangeQueue", "ChangeEvents", "DispatchCore", "Messages", "Metrics",
-                "StructuredLogging", "Essentials", "Notifications", "Predicates", "PushTestKit",
+                "StructuredLogging", "Essentials", "Notifications", "Predicates", "Geography", "PushTestKit",
             ]),
         testTarget(
             "TraceExportTests", in: "Adapters/Telemetry",

@@ -12,7 +12,7 @@ public enum OutboxSQL {
     ///   - publisherRole: the role of the backend; nil to grant it nothing.
     /// - Returns: SQL for psql, or for any client that runs several statements; it may be run again.
     public static func text(relayRole: String?, publisherRole: String?) -> String {
-        var text = String(decoding: PackageResources.outbox_sql, as: UTF8.self)
+        var text = String(decoding: PackageResources.outbox_sql + PackageResources.watch_sql, as: UTF8.self)
         if let relayRole {
             text += grants(to: relayRole, relayFunctions)
         }
@@ -25,7 +25,7 @@ public enum OutboxSQL {
     }
 
     private static func grants(to role: String, _ functions: [String]) -> String {
-        let name = "\"" + role.map { $0 == "\"" ? "\"\"" : "\($0)" }.joined() + "\""
+        let name = SQLText.name(role)
         let list = functions.map { "apus_outbox.\($0)" }.joined(separator: ",\n    ")
         return """
 

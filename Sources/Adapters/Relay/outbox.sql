@@ -37,7 +37,9 @@ CREATE TABLE IF NOT EXISTS apus_outbox.refused (
 CREATE OR REPLACE FUNCTION apus_outbox.publish(
     type text, data jsonb, key text DEFAULT NULL, id text DEFAULT gen_random_uuid()::text,
     source text DEFAULT '/postgresql/' || current_database(), "time" timestamptz DEFAULT clock_timestamp()
-) RETURNS text LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+) RETURNS text LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    -- In plpgsql because a session plans this once; an SQL function is planned by each statement that calls it.
     INSERT INTO apus_outbox.event (key, event)
     VALUES (
         coalesce(
@@ -45,8 +47,9 @@ CREATE OR REPLACE FUNCTION apus_outbox.publish(
             ($2 ->> 'recordType') || '/' || ($2 ->> 'recordName'), $4),
         jsonb_build_object(
             'specversion', '1.0', 'id', $4, 'source', $5, 'type', $1,
-            'time', to_char($6 AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'data', $2))
-    RETURNING $4
+            'time', to_char($6 AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'data', $2));
+    RETURN $4;
+END
 $$;
 
 -- Asks for a push to the devices of users when the transaction that calls this commits; returns the event's id.

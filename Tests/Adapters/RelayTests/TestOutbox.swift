@@ -1,3 +1,5 @@
+import ChangeEvents
+import Messages
 import PostgreSQL
 import PushTestKit
 
@@ -41,5 +43,30 @@ struct TestOutbox {
         ) { _ in }
         try connection.ensureOpen()
         return connection
+    }
+
+    /// Takes all rows from the outbox, and reads them as a worker does.
+    func takeRecords() throws -> [RecordChange] {
+        let relay = try Outbox(url: url)
+        var changes: [RecordChange] = []
+        while case let rows = try relay.take(1_000), !rows.isEmpty {
+            for row in rows {
+                var message = Message(body: row.event)
+                message.properties.contentType = "application/cloudevents+json"
+                guard case .record(let change) = try EventDecoder().decode(message).kind else {
+                    throw PrivateServerFailure("no event of a record: \(String(decoding: row.event, as: UTF8.self))")
+                }
+                changes.append(change)
+            }
+            try relay.finish(published: rows.map(\.number), refused: [])
+        }
+        relay.close()
+        return changes
+    }
+
+    /// Runs SQL that has to fail, and returns the server's message.
+    func failure(of sql: String) async throws -> String {
+        do { try await run(sql) } catch { return "\(error)" }
+        return "nothing failed: \(sql)"
     }
 }

@@ -2,10 +2,11 @@ import Dispatcher
 import Relay
 import WorkerConfiguration
 
-/// `apus relay` and the command below it.
+/// `apus relay` and the commands below it.
 enum RelayCommands {
-    /// The command and its own command.
-    static let node = CommandNode.parent(RelayCommand(), nodes: [.command(RelaySQLCommand())])
+    /// The command and its own commands.
+    static let node = CommandNode.parent(
+        RelayCommand(), nodes: [.command(RelaySQLCommand()), .command(RelayTriggerCommand())])
 }
 
 /// `apus relay`.
