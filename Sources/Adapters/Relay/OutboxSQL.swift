@@ -10,7 +10,7 @@ public enum OutboxSQL {
         var text = String(decoding: PackageResources.outbox_sql, as: UTF8.self)
         if let relayRole {
             text += grants(
-                to: relayRole, ["take(integer)", "finish(bigint[], bigint[], text[])", "waited()", "problem()"])
+                to: relayRole, ["take(integer, bigint)", "finish(bigint[], bigint[], text[])", "waited()", "problem()"])
         }
         if let publisherRole {
             text += grants(

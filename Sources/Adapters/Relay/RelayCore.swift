@@ -35,6 +35,7 @@ final class RelayCore {
     private let logger: Logger
 
     private var batch: RelayBatch?
+    private var range = LookRange()
     private var holdTimer: EventLoop.Timer?
     private var turnTimer: EventLoop.Timer?
     private var isPublisherReady = false
@@ -100,7 +101,7 @@ final class RelayCore {
                 found(oldestWaitedMilliseconds: try outbox.oldestWaitedMilliseconds())
                 return turnSoon(afterNanoseconds: Self.pauseNanoseconds)
             }
-            let rows = try outbox.take(batchMaximum)
+            let rows = try take()
             found(oldestWaitedMilliseconds: rows.first?.waitedMilliseconds)
             guard !rows.isEmpty else {
                 try outbox.waitForRows(milliseconds: Self.waitMilliseconds)
@@ -110,6 +111,23 @@ final class RelayCore {
         } catch {
             usable(error)
             turnSoon(afterNanoseconds: Self.pauseNanoseconds)
+        }
+    }
+
+    private func take() throws(OutboxError) -> [OutboxRow] {
+        let began = MonotonicClock.nowNanoseconds()
+        let beginning = range.beginning(atNanoseconds: began)
+        do throws(OutboxError) {
+            let rows = try outbox.take(batchMaximum, from: beginning)
+            let now = MonotonicClock.nowNanoseconds()
+            range.looked(
+                from: beginning, forNanoseconds: now &- began, until: now,
+                finding: rows.first.flatMap { first in rows.last.map { (first.number, $0.number) } })
+            return rows
+        } catch {
+            let now = MonotonicClock.nowNanoseconds()
+            range.failed(forNanoseconds: now &- began, until: now)
+            throw error
         }
     }
 
