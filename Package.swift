@@ -586,6 +586,10 @@ let package = Package(
         .executableTarget(
             name: "bare-consumer", path: "Benchmarks/Sources/BareConsumer",
             linkerSettings: [.linkedLibrary("rabbitmq"), .linkedLibrary("sqlite3")]),
+        // The reference for the relay in the same way.
+        .executableTarget(
+            name: "bare-publisher", path: "Benchmarks/Sources/BarePublisher",
+            linkerSettings: [.linkedLibrary("rabbitmq")]),
         .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
         .target(name: "StoppedClock", path: "Benchmarks/Sources/StoppedClock"),
         testTarget("BenchmarkTests", in: "Kit", ["apus-benchmarks", "PushTestKit"]),

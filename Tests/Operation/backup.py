@@ -16,9 +16,10 @@ import tempfile
 import threading
 import time
 
+from database import find_programs
 from deployment import APP, Deployment, WideWorkload, integrity, say
 from processes import DemoFailure, run
-from store import PostgreSQLStore, SQLiteStore, find_programs
+from store import PostgreSQLStore, SQLiteStore
 
 
 class Registrar(threading.Thread):

@@ -4,6 +4,8 @@ import json
 import re
 from collections import Counter, defaultdict
 
+from workload import ORDER
+
 SAMPLE = re.compile(r"^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 
@@ -46,6 +48,8 @@ class Record:
         self.changes = defaultdict(list)
         # (token, serial) -> how often it was accepted.
         self.requests = Counter()
+        # The same -> the collapse identifiers that were accepted: one that comes again replaces the first.
+        self.collapses = defaultdict(list)
         self.duplicates = 0
         # Tokens that were told that they are dead.
         self.dead_tokens = set()
@@ -67,7 +71,11 @@ class Record:
         """The line as that of APNs: FCM says 404 of a token that is gone, and has the app's own data in its message."""
         message = (line["payload"] or {}).get("message", {})
         status = 410 if line["reason"] == "UNREGISTERED" else line["status"]
-        return {**line, "status": status, "token": message.get("token"), "payload": message.get("data")}
+        shown = message.get("android", {}).get("notification", {})
+        return {
+            **line, "status": status, "token": message.get("token"), "payload": message.get("data"),
+            "collapse_id": shown.get("tag"),
+        }
 
     def _of_adm(self, line):
         """The line as that of APNs: ADM says 400 of a registration that is gone; a renewed one counts as the first."""
@@ -120,8 +128,15 @@ class Record:
         self.duplicates += line["duplicate"]
         if serial:
             self.requests[key] += 1
+            self.collapses[key].append(line.get("collapse_id"))
         else:
             self.changes[token, key[2]].append(key[3])
+
+
+    def shown_again(self, key):
+        """How often a device shows a push beside the first, if it follows the rules of its service."""
+        collapses = self.collapses[key]
+        return max(0, len({collapse for collapse in collapses if collapse}) + collapses.count(None) - 1)
 
 
 class Findings:
@@ -205,6 +220,21 @@ def check_deliveries(findings, workload, record, is_whole):
     findings.detail("for nobody", foreign)
     findings.detail("dead", zombies)
     findings.detail("stale", stale if is_whole else [])
+
+
+def check_outbox(findings, committed, record, left, refused):
+    """Each row that the backend committed is a push, and no other is."""
+    pushed = {key for key in record.requests if key[1].startswith(ORDER)}
+    findings.heading("Outbox: rows that the backend committed, against what the simulators accepted")
+    findings.equal("committed rows, pushes of different identity", len(committed), len(pushed))
+    findings.equal("lost: committed, and not accepted", 0, len(committed - pushed))
+    findings.equal("accepted, but rolled back", 0, len(pushed - committed))
+    findings.equal("left in the outbox", 0, left)
+    findings.equal("set aside by a relay", 0, refused)
+    findings.note("accepted again", sum(record.requests[key] - 1 for key in pushed))
+    findings.equal("  of these, shown again by a device", 0, sum(record.shown_again(key) for key in pushed))
+    findings.detail("lost", sorted(committed - pushed))
+    findings.detail("rolled back", sorted(pushed - committed))
 
 
 def check_dead_letters(findings, workload, metrics, dead_letters, is_whole):

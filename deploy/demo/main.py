@@ -13,10 +13,12 @@ import urllib.request
 
 from broker import Broker
 from ledger import (
-    Findings, Metrics, Record, check_campaigns, check_dead_letters, check_deliveries, check_outcomes, check_renewals, check_worker)
+    Findings, Metrics, Record, check_campaigns, check_dead_letters, check_deliveries, check_outbox, check_outcomes,
+    check_renewals, check_worker)
+from outbox import Outbox
 from processes import DemoFailure, Process, free_ports, run, wait_until
 from publisher import Publisher
-from workload import APP, BUNDLE_ID, LISTENER, POOL, PREDICATE, Workload
+from workload import APP, BUNDLE_ID, LISTENER, POOL, PREDICATE, SOURCE, Workload
 
 KEY_ID = "DEMO123456"
 TEAM_ID = "DEMOTEAM01"
@@ -40,6 +42,10 @@ format = "json"
 listen = "127.0.0.1:{admin_port}"
 [analytics]
 enabled = true
+[relay]
+url = "{outbox}"
+[outcomes]
+patience = "5m"
 [[app]]
 name = "{app}"
 bundle_id = "{bundle_id}"
@@ -83,6 +89,7 @@ class Demo:
         self._admin_port, self._apns_port, self._fcm_port, self._adm_port = free_ports(4)
         self._records = [self._path(f"{service}.ndjson") for service in ("apns", "fcm", "adm", "webpush")]
         self._broker = None
+        self._outbox = None
         self._simulators = []
         self._worker = None
         self._counter = None
@@ -92,8 +99,9 @@ class Demo:
         """Does it all; the answer tells whether everything agrees."""
         self._prepare()
         publisher = self._publish()
-        self._settle(publisher)
+        self._settle(publisher.confirmed)
         metrics = self._scrape()
+        self._outbox.stop_relays(DRAIN_SECONDS)
         self._stop_worker()
         self._stop_simulators()
         self._count_campaigns()
@@ -104,6 +112,8 @@ class Demo:
         for process in [self._worker, self._counter, *self._simulators]:
             if process:
                 process.kill()
+        if self._outbox:
+            self._outbox.close()
         if self._broker:
             self._broker.stop()
 
@@ -112,6 +122,9 @@ class Demo:
     def _prepare(self):
         say("Starting a private RabbitMQ node")
         self._broker = Broker(self._folder)
+        say("Starting a private PostgreSQL server with the tables of a backend and an outbox (apus relay sql)")
+        self._outbox = self._make_outbox()
+        self._outbox.prepare()
         self._make_keys()
         self._write_scripts()
         say("Starting simulators of APNs, FCM, ADM and browsers' push services")
@@ -121,14 +134,21 @@ class Demo:
         self._write("apus.toml", CONFIGURATION.format(
             url=self._broker.url, folder=self._folder, delays=json.dumps(RETRY_DELAYS), admin_port=self._admin_port,
             app=APP, bundle_id=BUNDLE_ID, pool=POOL, key_id=KEY_ID, team_id=TEAM_ID, apns_port=self._apns_port,
-            fcm_port=self._fcm_port, adm_port=self._adm_port, adm_client=client))
+            fcm_port=self._fcm_port, adm_port=self._adm_port, adm_client=client,
+            outbox=self._outbox.database.url("apus_relay")))
         self._register()
         self._subscribe()
         self._broker.wait()
         self._apus("topology", "apply")
         self._broker.bind_outcomes()
-        say("Starting one worker")
+        say(f"Starting one worker, relays: {len(self._outbox.relays)}")
         self._start_worker()
+        self._outbox.start_relays()
+
+    def _make_outbox(self):
+        return Outbox(
+            self._folder, self._command, self._workload.customers, max(50, 300 * self._options.scale // 100), rate=200,
+            relay_count=1)
 
     def _start_simulators(self):
         apns, fcm, adm, web_push = self._records
@@ -228,12 +248,13 @@ class Demo:
 
     def _publish(self):
         events = self._workload.events
-        say(f"Publishing {len(events)} events through pika, with publisher confirms")
+        say(f"Publishing {len(events)} events through pika, with publisher confirms, and "
+            f"{self._outbox.order_count} more by transactions of pgbench")
         publisher = Publisher(self._broker.url, "apus.changes", events, self._options.rate)
         publisher.start()
         must_kill = self._options.kill_worker
         last_line = 0
-        while not publisher.is_done:
+        while not self._outbox.load() or not publisher.is_done:
             if publisher.error:
                 raise DemoFailure(f"publishing failed: {publisher.error}\n{self._broker.node.log_tail()}")
             if must_kill and self._accepted() > len(events) // 5:
@@ -242,7 +263,7 @@ class Demo:
             self._check_processes()
             if time.monotonic() - last_line > 1:
                 last_line = time.monotonic()
-                self._progress(publisher)
+                self._progress(publisher.confirmed)
             time.sleep(0.02)
         publisher.join()
         while must_kill and self._accepted() <= len(events) // 5:
@@ -258,9 +279,11 @@ class Demo:
         self._worker.kill()
         self._start_worker()
 
-    def _settle(self, publisher):
+    def _settle(self, published):
         """Waits until every queue but the dead letters is empty and nothing is in flight."""
-        say("Waiting until every push has ended")
+        say("Waiting until every row has left the outbox, and every push has ended")
+        wait_until(
+            lambda: self._outbox.left_count() == 0, SETTLE_SECONDS, self._outbox.relays[0], "emptying the outbox")
         deadline = time.monotonic() + SETTLE_SECONDS
         looks = 0
         last_line = 0
@@ -273,7 +296,7 @@ class Demo:
             looks = looks + 1 if is_settled else 0
             if time.monotonic() - last_line > 1:
                 last_line = time.monotonic()
-                self._progress(publisher)
+                self._progress(published)
             if time.monotonic() > deadline:
                 raise DemoFailure(
                     f"not settled within {SETTLE_SECONDS} s: {self._depths()}\n{self._worker.log_tail()}")
@@ -319,11 +342,17 @@ class Demo:
         dead_letters = self._broker.message_ids("apus.dead-letter")
         check_dead_letters(findings, self._workload, metrics, dead_letters, is_whole)
         check_worker(findings, self._workload, metrics, record, is_whole)
+        committed = self._outbox.committed()
+        self._workload.requested |= committed
         check_deliveries(findings, self._workload, record, is_whole)
+        check_outbox(findings, committed, record, self._outbox.left_count(), self._outbox.refused_count())
         outcomes = self._broker.take_outcomes()
         check_outcomes(findings, metrics, outcomes, is_whole)
         campaigns = self._apus("campaign", "list", "--limit", "100000", "--json")
-        check_campaigns(findings, [json.loads(line) for line in campaigns.splitlines()], outcomes)
+        # The function push of an outbox names no campaign.
+        check_campaigns(
+            findings, [json.loads(line) for line in campaigns.splitlines()],
+            [outcome for outcome in outcomes if outcome["event"]["source"] == SOURCE])
         check_renewals(findings, self._workload, record, self._registered_tokens())
         if is_whole:
             self._check_last_word(findings, metrics)
@@ -362,11 +391,11 @@ class Demo:
 
     # Small help
 
-    def _progress(self, publisher):
+    def _progress(self, published):
         depths = self._depths()
         retry = sum(count for name, count in depths.items() if ".retry." in name)
         print(
-            f"  published {publisher.confirmed:>6}   pushed {self._accepted():>6}   work queue {depths['apus.work']:>6}"
+            f"  published {published:>6}   pushed {self._accepted():>6}   work queue {depths['apus.work']:>6}"
             f"   retry {retry:>4}   dead letters {depths['apus.dead-letter']:>3}", flush=True)
 
     def _depths(self):
@@ -397,7 +426,8 @@ class Demo:
             return 0, ""
 
     def _check_processes(self):
-        for process in [self._worker, *self._simulators, self._broker.node]:
+        for process in [
+                self._worker, *self._simulators, self._broker.node, *self._outbox.relays, self._outbox.database.process]:
             if not process.is_running:
                 raise DemoFailure(f"{process.name} ended with status {process.status}\n{process.log_tail()}")
 
@@ -412,6 +442,80 @@ class Demo:
         return os.path.join(self._folder, name)
 
 
+class OutboxDemo(Demo):
+    """Transactions of a backend alone, while each part between their commits and the pushes is killed."""
+
+    ORDERS = 20_000
+    RATE = 500
+
+    def __init__(self, options, folder):
+        super().__init__(options, folder)
+        self._workload.forget_events()
+
+    def run(self):
+        self._prepare()
+        self._load()
+        self._settle(self._outbox.committed_count())
+        metrics = self._scrape()
+        self._outbox.stop_relays(DRAIN_SECONDS)
+        self._stop_worker()
+        self._stop_simulators()
+        return self._judge_outbox(metrics)
+
+    def _make_outbox(self):
+        return Outbox(
+            self._folder, self._command, self._workload.customers, max(500, self.ORDERS * self._options.scale // 100),
+            self._options.rate or self.RATE, relay_count=2)
+
+    def _load(self):
+        outbox = self._outbox
+        say(f"Committing {outbox.order_count} orders by transactions of pgbench, each with a push; some are rolled back")
+        strikes = [self._kill_relay, self._kill_worker, self._kill_broker, self._kill_database, self._kill_relay]
+        step = outbox.order_count // (len(strikes) + 1)
+        next_strike = step
+        is_over = False
+        while strikes or not is_over:
+            is_over = outbox.load()
+            committed = outbox.committed_count()
+            self._check_processes()
+            self._progress(committed)
+            if strikes and (is_over or committed >= next_strike):
+                strikes.pop(0)()
+                next_strike += step
+            time.sleep(0.5)
+
+    def _kill_relay(self):
+        say("Killing a relay (SIGKILL) and starting another")
+        self._outbox.relays[0].kill()
+        self._outbox.start_relay(0)
+        self._outbox.relays.reverse()
+
+    def _kill_broker(self):
+        say("Killing RabbitMQ (SIGKILL) and starting it again")
+        self._broker.kill()
+        self._broker.start()
+        self._broker.wait()
+
+    def _kill_database(self):
+        say("Killing PostgreSQL (SIGKILL) and starting it again")
+        self._outbox.kill_database()
+        self._outbox.database.start()
+
+    def _judge_outbox(self, metrics):
+        committed = self._outbox.committed()
+        record = Record(*self._records, self._workload.token_of_successor)
+        told = {(message["event"]["source"], message["event"]["id"]) for message in self._broker.take_outcomes()}
+        findings = Findings()
+        check_outbox(findings, committed, record, self._outbox.left_count(), self._outbox.refused_count())
+        findings.equal("events that the backend was told of", len(committed), len(told))
+        findings.equal("left in the queues, dead letters apart", 0, self._waiting())
+        findings.equal("dead letters", 0, len(self._broker.message_ids("apus.dead-letter")))
+        check_worker(findings, self._workload, metrics, record, False)
+        print("\nLedger")
+        findings.print()
+        return findings.agrees
+
+
 def say(text):
     print(text, flush=True)
 
@@ -420,6 +524,7 @@ def parse_options():
     parser = argparse.ArgumentParser(prog="deploy/bin/demo")
     parser.add_argument("--command", required=True)
     parser.add_argument("--kill-worker", action="store_true")
+    parser.add_argument("--outbox", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--rate", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
@@ -434,7 +539,7 @@ def main():
         signal.signal(number, lambda *_: sys.exit(130))
     folder = tempfile.mkdtemp(prefix="apus-demo-")
     started = time.monotonic()
-    demo = Demo(options, folder)
+    demo = (OutboxDemo if options.outbox else Demo)(options, folder)
     status = 1
     try:
         agrees = demo.run()

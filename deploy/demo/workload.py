@@ -10,6 +10,10 @@ BUNDLE_ID = "com.example.chat"
 POOL = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
 SOURCE = "/demo"
 LISTENER = "listener"
+# How users who have ordered something are called, and the serials of their pushes.
+CUSTOMER = "customer-"
+ORDER = "order-"
+CUSTOMERS_MAXIMUM = 200
 PREDICATE = 'artist = "Mei Chen" AND price <= 20'
 
 
@@ -57,9 +61,13 @@ class Android:
         self.identifier = f"android-{number:05}"
         self.token = f"{self.identifier}:APA91b{randomness.randbytes(48).hex()}"
         self.fault = None
+        self.user = None
 
     def registration(self):
-        return {"deviceId": self.identifier, "platform": "GCM", "token": self.token, "app": APP}
+        return {
+            "deviceId": self.identifier, "platform": "GCM", "token": self.token, "app": APP,
+            **({"userId": self.user} if self.user else {}),
+        }
 
 
 class Kindle:
@@ -117,6 +125,12 @@ class Workload:
         self.listeners = [device for device in self.devices if not device.fault][:3]
         for device in self.listeners:
             device.user = LISTENER
+        # Users of the outbox, with a device each; the name ends with the place in the list, from 1.
+        sound = [[device for device in kind if not device.fault and not device.user][:CUSTOMERS_MAXIMUM // 2]
+                 for kind in (self.devices, self.androids)]
+        self.customers = sound[0] + sound[1]
+        for number, device in enumerate(self.customers, 1):
+            device.user = f"{CUSTOMER}{number}"
 
         # (token, dataset) -> sync counts of the changes that others made; the newest has to arrive.
         self.addressed = defaultdict(set)
@@ -140,6 +154,12 @@ class Workload:
         self.broken_count = len(broken)
         self.sound_count = len(self.events) - len(broken)
         self._index()
+
+    def forget_events(self):
+        """Leaves the devices alone: nothing is published, and no push has to come."""
+        self.events, self.broken_count = [], 0
+        for book in (self.addressed, self.sync_counts, self.requested):
+            book.clear()
 
     # Faults
 

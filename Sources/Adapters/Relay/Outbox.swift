@@ -62,17 +62,21 @@ final class Outbox {
 
     /// Takes rows, which are held until `finish` or `release`.
     ///
-    /// - Parameter maximum: the most rows.
+    /// - Parameters:
+    ///   - maximum: the most rows.
+    ///   - beginning: the number from which on it looks for them.
     /// - Returns: the oldest that no other relay holds, in the order of their numbers.
     /// - Throws: `OutboxError`; then nothing is held.
-    func take(_ maximum: Int) throws(OutboxError) -> [OutboxRow] {
+    func take(_ maximum: Int, from beginning: Int64 = 0) throws(OutboxError) -> [OutboxRow] {
         release()
         try connection.ensureOpen()
         let transaction = PostgresTransaction(
             connection, isDurable: true, Deadline(milliseconds: Self.transactionMilliseconds))
         do throws(OutboxError) {
             let rows = try transaction.run([
-                Call("SELECT * FROM apus_outbox.take($1::bigint::integer)", [.integer(Int64(maximum))])
+                Call(
+                    "SELECT * FROM apus_outbox.take($1::bigint::integer, $2::bigint)",
+                    [.integer(Int64(maximum)), .integer(beginning)])
             ])[0]
             if rows.count > 0 { self.transaction = transaction } else { try transaction.rollBackUnlessCommitted() }
             return rows.map { row in

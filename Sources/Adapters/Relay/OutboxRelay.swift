@@ -9,10 +9,15 @@ import Synchronization
 ///
 /// A row is deleted when RabbitMQ has confirmed its event, so a relay that dies in between publishes it again. While
 /// RabbitMQ takes nothing, rows wait in their table.
+///
+/// Two batches take turns, each with a loop and a session of its own: one waits for PostgreSQL while the other waits
+/// for RabbitMQ. They hold different keys, as two relays do.
 public final class OutboxRelay: Sendable {
+    private static let batchesAtOnce = 2
+
     private let publisher: any MessagePublisher
-    private let core: LoopBound<RelayCore>
-    private let board = RelayBoard()
+    private let cores: [LoopBound<RelayCore>]
+    private let board = RelayBoard(batchesAtOnce: batchesAtOnce)
 
     /// Prepares everything; nothing is moved before `start`.
     ///
@@ -29,20 +34,23 @@ public final class OutboxRelay: Sendable {
         url: String, batch: Int, exchange: String, publisher: any MessagePublisher,
         apps: [PipelineConfiguration.App], metrics: MetricsRegistry, logger: Logger
     ) throws {
-        let outbox = try Outbox(url: url)
-        let loop = try EventLoop(name: "relay")
         self.publisher = publisher
-        core = LoopBound(
-            RelayCore(
-                outbox, batchMaximum: batch, exchange: exchange, publisher: publisher,
-                validator: EventValidator(apps: apps), loop: loop, board: board, metrics: RelayMetrics(metrics, board),
-                logger: logger), to: loop)
+        let (board, instruments) = (board, RelayMetrics(metrics, board))
+        cores = try (0..<Self.batchesAtOnce).map { number in
+            let outbox = try Outbox(url: url)
+            let loop = try EventLoop(name: "relay-\(number)")
+            return LoopBound(
+                RelayCore(
+                    outbox, number: number, batchMaximum: batch, exchange: exchange, publisher: publisher,
+                    validator: EventValidator(apps: apps), loop: loop, board: board, metrics: instruments,
+                    logger: logger), to: loop)
+        }
     }
 
     /// Connects to both sides and begins to move rows.
     public func start() {
-        publisher.start(handler: RelayPublishHandler(core, board))
-        core.loop.submit { [core] in core.value.turn() }
+        publisher.start(handler: RelayPublishHandler(cores, board))
+        for core in cores { core.loop.submit { core.value.turn() } }
     }
 
     /// Takes no more rows, waits for the confirms of those under way, and ends.
@@ -50,14 +58,17 @@ public final class OutboxRelay: Sendable {
     /// - Parameter seconds: how long to wait.
     /// - Returns: whether all that was published is deleted; the rest is published again.
     public func stop(withinSeconds seconds: Double) async -> Bool {
-        core.loop.submit { [core] in core.value.isStopping = true }
-        let isConfirmed = await publisher.close(deadlineSeconds: seconds)
-        let isEmpty = await withCheckedContinuation { continuation in
-            // Behind the outcomes, which the publisher passed on before it closed.
-            core.loop.submit { [core] in continuation.resume(returning: core.value.close()) }
+        for core in cores { core.loop.submit { core.value.isStopping = true } }
+        var isComplete = await publisher.close(deadlineSeconds: seconds)
+        for core in cores {
+            let isEmpty = await withCheckedContinuation { continuation in
+                // Behind the outcomes, which the publisher passed on before it closed.
+                core.loop.submit { continuation.resume(returning: core.value.close()) }
+            }
+            core.loop.stopAndJoin()
+            isComplete = isComplete && isEmpty
         }
-        core.loop.stopAndJoin()
-        return isConfirmed && isEmpty
+        return isComplete
     }
 
     /// Looks at an outbox as a relay would use it, and moves nothing.
@@ -74,8 +85,10 @@ public final class OutboxRelay: Sendable {
         return (outbox.location, try outbox.oldestWaitedMilliseconds())
     }
 
-    /// How long ago the loop last turned, in nanoseconds; calls of PostgreSQL may take it some seconds.
-    public func nanosecondsSinceLastTick() -> UInt64 { core.loop.nanosecondsSinceLastTick() }
+    /// How long ago each loop last turned, in nanoseconds, at most; calls of PostgreSQL may take it some seconds.
+    public func nanosecondsSinceLastTick() -> UInt64 {
+        cores.map { $0.loop.nanosecondsSinceLastTick() }.max() ?? 0
+    }
 
     /// The present problems.
     public var health: RelayHealth { board.health.withLock { $0 } }
@@ -87,31 +100,38 @@ public struct RelayHealth: Hashable, Sendable {
     public var outboxProblem: String? = "not connected yet"
     /// Why RabbitMQ takes no events; nil if it does.
     public var brokerProblem: String? = "not connected yet"
-    /// When the oldest row was written that was not known to be with RabbitMQ, in milliseconds since 1970; nil if none.
-    var oldestWrittenMilliseconds: Int64?
+    /// When the oldest row was written that each batch found last, in milliseconds since 1970; nil if it found none.
+    var oldestWrittenMilliseconds: [Int64?]
+
+    /// When the oldest row was written that was not known to be with RabbitMQ; nil if there was none.
+    var oldestWrittenMillisecondsOfAll: Int64? { oldestWrittenMilliseconds.compactMap(\.self).min() }
 }
 
 /// The health as every thread may read it.
 final class RelayBoard: Sendable {
-    let health = Mutex(RelayHealth())
+    let health: Mutex<RelayHealth>
+
+    init(batchesAtOnce: Int) {
+        health = Mutex(RelayHealth(oldestWrittenMilliseconds: Array(repeating: nil, count: batchesAtOnce)))
+    }
 }
 
-/// Passes the outcomes of publishes to the relay's loop.
+/// Passes the outcomes of publishes to the relay's loops, each of which knows the rows of its batch.
 private final class RelayPublishHandler: PublishHandler {
-    private let core: LoopBound<RelayCore>
+    private let cores: [LoopBound<RelayCore>]
     private let board: RelayBoard
 
-    init(_ core: LoopBound<RelayCore>, _ board: RelayBoard) {
-        self.core = core
+    init(_ cores: [LoopBound<RelayCore>], _ board: RelayBoard) {
+        self.cores = cores
         self.board = board
     }
 
     func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
-        core.loop.submit { [core] in core.value.publishesEnded(outcomes) }
+        for core in cores { core.loop.submit { core.value.publishesEnded(outcomes) } }
     }
 
     func publisherStateChanged(isReady: Bool, reason: String) {
         board.health.withLock { $0.brokerProblem = isReady ? nil : reason }
-        core.loop.submit { [core] in core.value.publisherChanged(isReady: isReady) }
+        for core in cores { core.loop.submit { core.value.publisherChanged(isReady: isReady) } }
     }
 }

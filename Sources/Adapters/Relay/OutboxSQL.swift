@@ -2,7 +2,7 @@
 public enum OutboxSQL {
     /// The functions that a relay calls.
     static let relayFunctions = [
-        "take(integer)", "finish(bigint[], bigint[], text[])", "waited()", "problem()",
+        "take(integer, bigint)", "finish(bigint[], bigint[], text[])", "waited()", "problem()",
     ]
 
     /// Writes the whole, with the rights of roles.

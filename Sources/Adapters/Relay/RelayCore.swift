@@ -24,6 +24,7 @@ final class RelayCore {
     private static let holdNanoseconds: UInt64 = 10_000_000_000
 
     private let outbox: Outbox
+    private let number: Int
     private let batchMaximum: Int
     private let exchange: String
     private let publisher: any MessagePublisher
@@ -34,17 +35,19 @@ final class RelayCore {
     private let logger: Logger
 
     private var batch: RelayBatch?
+    private var range = LookRange()
     private var holdTimer: EventLoop.Timer?
+    private var turnTimer: EventLoop.Timer?
     private var isPublisherReady = false
-    private var isTurnDue = false
     /// Whether no more rows are taken.
     var isStopping = false
 
     init(
-        _ outbox: Outbox, batchMaximum: Int, exchange: String, publisher: any MessagePublisher,
+        _ outbox: Outbox, number: Int, batchMaximum: Int, exchange: String, publisher: any MessagePublisher,
         validator: EventValidator, loop: EventLoop, board: RelayBoard, metrics: RelayMetrics, logger: Logger
     ) {
         self.outbox = outbox
+        self.number = number
         self.batchMaximum = batchMaximum
         self.exchange = exchange
         self.publisher = publisher
@@ -63,6 +66,8 @@ final class RelayCore {
     }
 
     func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
+        // A complete batch waits for PostgreSQL; the outcomes are another's.
+        guard batch?.isComplete == false else { return }
         for (identifier, outcome) in outcomes { batch?.ended(identifier, outcome) }
         if batch?.isComplete == true { removeBatch() }
     }
@@ -77,11 +82,11 @@ final class RelayCore {
 
     // MARK: Turns
 
+    /// Takes the next turn then, and at no other time.
     private func turnSoon(afterNanoseconds delay: UInt64 = 0) {
-        guard !isTurnDue else { return }
-        isTurnDue = true
-        _ = loop.schedule(afterNanoseconds: delay) { [weak self] in
-            self?.isTurnDue = false
+        if let turnTimer { loop.cancel(turnTimer) }
+        turnTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in
+            self?.turnTimer = nil
             self?.turn()
         }
     }
@@ -96,7 +101,7 @@ final class RelayCore {
                 found(oldestWaitedMilliseconds: try outbox.oldestWaitedMilliseconds())
                 return turnSoon(afterNanoseconds: Self.pauseNanoseconds)
             }
-            let rows = try outbox.take(batchMaximum)
+            let rows = try take()
             found(oldestWaitedMilliseconds: rows.first?.waitedMilliseconds)
             guard !rows.isEmpty else {
                 try outbox.waitForRows(milliseconds: Self.waitMilliseconds)
@@ -109,10 +114,27 @@ final class RelayCore {
         }
     }
 
+    private func take() throws(OutboxError) -> [OutboxRow] {
+        let began = MonotonicClock.nowNanoseconds()
+        let beginning = range.beginning(atNanoseconds: began)
+        do throws(OutboxError) {
+            let rows = try outbox.take(batchMaximum, from: beginning)
+            let now = MonotonicClock.nowNanoseconds()
+            range.looked(
+                from: beginning, forNanoseconds: now &- began, until: now,
+                finding: rows.first.flatMap { first in rows.last.map { (first.number, $0.number) } })
+            return rows
+        } catch {
+            let now = MonotonicClock.nowNanoseconds()
+            range.failed(forNanoseconds: now &- began, until: now)
+            throw error
+        }
+    }
+
     private func found(oldestWaitedMilliseconds waited: Int64?) {
         usable(nil)
         let written = waited.map { WallClock.nowMilliseconds() - $0 }
-        board.health.withLock { $0.oldestWrittenMilliseconds = written }
+        board.health.withLock { $0.oldestWrittenMilliseconds[number] = written }
     }
 
     private func publish(_ rows: [OutboxRow]) {

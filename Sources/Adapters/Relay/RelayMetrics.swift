@@ -27,7 +27,7 @@ struct RelayMetrics {
         registry.gauge(
             "apus_relay_lag_seconds", help: "How long ago the oldest row in the outbox was written; 0 if there is none."
         ) {
-            let oldest = board.health.withLock { $0.oldestWrittenMilliseconds }
+            let oldest = board.health.withLock { $0.oldestWrittenMillisecondsOfAll }
             return oldest.map { Double(max(0, WallClock.nowMilliseconds() - $0)) / 1_000 } ?? 0
         }
     }

@@ -38,6 +38,7 @@ CREATE OR REPLACE FUNCTION apus_outbox.publish(
     type text, data jsonb, key text DEFAULT NULL, id text DEFAULT gen_random_uuid()::text,
     source text DEFAULT '/postgresql/' || current_database(), "time" timestamptz DEFAULT clock_timestamp()
 ) RETURNS text LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
 BEGIN
     -- In plpgsql because a session plans this once; an SQL function is planned by each statement that calls it.
     INSERT INTO apus_outbox.event (key, event)
@@ -55,10 +56,12 @@ $$;
 -- Asks for a push to the devices of users when the transaction that calls this commits; returns the event's id.
 CREATE OR REPLACE FUNCTION apus_outbox.push(
     app text, user_ids text[], notification jsonb, options jsonb DEFAULT '{}'
-) RETURNS text LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT apus_outbox.publish(
+) RETURNS text LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN apus_outbox.publish(
         'push.requested',
-        jsonb_build_object('app', $1, 'userIds', to_jsonb($2), 'notification', $3, 'options', $4))
+        jsonb_build_object('app', $1, 'userIds', to_jsonb($2), 'notification', $3, 'options', $4));
+END
 $$;
 
 -- Wakes the relays at the commit. Several in one transaction are one.
@@ -74,29 +77,39 @@ CREATE TRIGGER wake AFTER INSERT ON apus_outbox.event FOR EACH STATEMENT EXECUTE
 
 -- Takes the oldest rows whose keys no other relay holds, until the transaction ends.
 --
--- A relay holds keys, not rows: another could move the second row of a key while the first is under way. Each statement
--- of the function sees what was committed before it, so a key that another relay has just let go shows what is left.
-CREATE OR REPLACE FUNCTION apus_outbox.take(maximum integer)
+-- A relay holds keys, not rows: another could move the second row of a key while the first is under way. Keys share 2048
+-- locks, because all sessions of a server share a table of some thousand. The second statement sees what was committed
+-- before it, so rows of a key that another relay has just let go are not taken again. Rows before the number `beginning`
+-- are left out. A table of dead rows looks small to the planner, which would read all of it.
+CREATE OR REPLACE FUNCTION apus_outbox.take(maximum integer, beginning bigint DEFAULT 0)
 RETURNS TABLE (number bigint, event text, waited_milliseconds bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 #variable_conflict use_column
 DECLARE
-    last bigint;
-    held text[];
+    candidate record;
+    held bigint[] := '{}';
+    others integer[] := '{}';
+    count integer := 0;
 BEGIN
-    SELECT max(w.number) INTO last
-    FROM (SELECT e.number FROM apus_outbox.event e ORDER BY e.number LIMIT 8 * maximum) w;
-    SELECT array_agg(h.key) INTO held FROM (
-        SELECT k.key FROM (
-            SELECT e.key, min(e.number) AS first FROM apus_outbox.event e WHERE e.number <= last
-            GROUP BY e.key ORDER BY first
-        ) k
-        WHERE pg_try_advisory_xact_lock(1095783763, hashtext(k.key)) LIMIT maximum
-    ) h;
+    FOR candidate IN
+        SELECT e.number, hashtext(e.key) & 2047 AS lock FROM apus_outbox.event e
+        WHERE e.number >= beginning ORDER BY e.number LIMIT 8 * maximum
+    LOOP
+        -- One that was refused stays so, lest a later row of its keys goes first.
+        CONTINUE WHEN candidate.lock = ANY (others);
+        IF pg_try_advisory_xact_lock(1095783763, candidate.lock) THEN
+            held := held || candidate.number;
+            count := count + 1;
+            EXIT WHEN count = maximum;
+        ELSE
+            others := others || candidate.lock;
+        END IF;
+    END LOOP;
     RETURN QUERY
         SELECT e.number, e.event::text,
             (extract(epoch FROM clock_timestamp() - e.added) * 1000)::bigint
-        FROM apus_outbox.event e WHERE e.number <= last AND e.key = ANY (held) ORDER BY e.number LIMIT maximum;
+        FROM apus_outbox.event e WHERE e.number = ANY (held) ORDER BY e.number;
 END
 $$;
 

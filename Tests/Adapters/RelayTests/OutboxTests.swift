@@ -73,6 +73,16 @@ struct OutboxTests {
         #expect(try relay.take(10).count == 2)
     }
 
+    @Test("Rows before the number where a look begins are left out, and stay")
+    func leavesOut() async throws {
+        let outbox = try await TestOutbox.make()
+        try await outbox.publish(1...3)
+        let relay = try Outbox(url: outbox.url)
+        #expect(try relay.take(10, from: 2).map(\.number) == [2, 3])
+        relay.release()
+        #expect(try relay.take(10).map(\.number) == [1, 2, 3])
+    }
+
     @Test(
         "Whatever transactions do, each committed row is moved, in the order of its key, and no other",
         arguments: 0..<6)

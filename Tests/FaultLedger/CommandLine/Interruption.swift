@@ -27,7 +27,7 @@ enum Interruption {
 
     private static func end() -> Never {
         if let environment = current.withLock({ $0 }) {
-            for worker in environment.workers { worker.signal(SIGKILL) }
+            for process in environment.workers + environment.relays { process.signal(SIGKILL) }
             try? FileManager.default.removeItem(atPath: environment.folder.path)
         }
         exit(exitCode)

@@ -88,8 +88,8 @@ enum HelpText {
         about a fault in the middle of it, waits until all is settled, and compares what the
         broker confirmed with what the simulators accepted.
 
-          --scenario NAME  play only these; also worker, broker, network, registry, apns, fcm,
-                           webpush, services or calls; soak runs only when it is named
+          --scenario NAME  play only these; also worker, broker, network, registry, outbox, apns,
+                           fcm, webpush, services or calls; soak runs only when it is named
           --seed N         replay a run: the same load, the same moments, the same victims
           --seconds N      how long the load lasts; by default what each scenario says
           --short          a few quick scenarios

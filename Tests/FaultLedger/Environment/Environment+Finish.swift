@@ -11,14 +11,14 @@ extension Environment {
     /// A message that goes from one queue to another stands in one of them at any time, but not in both looks.
     private static let emptyLooksNeeded = 2
 
-    /// Waits until the queues are empty, the dead letters apart.
+    /// Waits until the outbox and the queues are empty, the dead letters apart.
     ///
-    /// - Returns: how many messages were left at the limit; 0 as a rule.
+    /// - Returns: how many rows and messages were left at the limit; 0 as a rule.
     func settle() async throws -> Int {
         let end = Deadline.now() + scenario.setting.settleSeconds
         var emptyLooks = 0
         while true {
-            let left = try await waitingCount()
+            let left = try await waitingCount() + rowCount()
             emptyLooks = left == 0 ? emptyLooks + 1 : 0
             if emptyLooks == Self.emptyLooksNeeded { return 0 }
             if Deadline.now() > end { return left }
@@ -33,19 +33,24 @@ extension Environment {
         return counts.filter { !ends.contains($0.key) }.values.reduce(0) { $0 + abs($1) }
     }
 
-    /// Ends the workers in order; what goes wrong with that is a problem.
+    /// Ends relays and workers in order; what goes wrong with that is a problem.
     func drainWorkers() async {
+        for relay in relays {
+            if let end = await relay.drain(seconds: Self.drainSeconds), end.exitCode != 0 {
+                report(problem: "\(relay.name) ended with \(end.exitCode) at last")
+            }
+        }
         for worker in workers {
             let end = await worker.drain(seconds: Self.drainSeconds)
             guard let end else { continue }
-            if end.exitCode != 0 { report(problem: "worker \(worker.number) ended with \(end.exitCode) at last") }
+            if end.exitCode != 0 { report(problem: "\(worker.name) ended with \(end.exitCode) at last") }
             if !end.errors.contains(#""balanced":true"#) {
-                report(problem: "worker \(worker.number): its own ledger does not balance")
+                report(problem: "\(worker.name): its own ledger does not balance")
             }
         }
-        for worker in workers where !scenario.mayEndWorkers {
-            for exitCode in worker.unexpectedExitCodes {
-                report(problem: "worker \(worker.number) ended with \(exitCode) by itself")
+        for process in workers + relays where !scenario.mayEndWorkers {
+            for exitCode in process.unexpectedExitCodes {
+                report(problem: "\(process.name) ended with \(exitCode) by itself")
             }
         }
     }
@@ -94,6 +99,7 @@ extension Environment {
             deadTokens.formUnion(try enterRecord(of: kind, into: &ledger))
         }
         try await enterOutcomes(into: &ledger)
+        for identifier in try await refusedIdentifiers() { ledger.isDeadLettered(identifier) }
         for device in try await removedDevices(calledDead: deadTokens) { ledger.isRemoved(device) }
         return ledger
     }
@@ -116,7 +122,7 @@ extension Environment {
 
     /// Ends whatever still runs.
     func close() async {
-        for worker in workers { await worker.kill() }
+        for process in relays + workers { await process.kill() }
         for service in state.withLock({ $0.services }).values { await service.close() }
         let closings = state.withLock { state in
             defer { state.closings = [] }
@@ -132,8 +138,8 @@ extension Environment {
         let path = "/tmp/apus-fault-\(scenario.name)-\(seed)"
         try? FileManager.default.removeItem(atPath: path)
         try FileManager.default.copyItem(atPath: folder.path, toPath: path)
-        for worker in workers {
-            try Data(worker.log.utf8).write(to: URL(fileURLWithPath: "\(path)/worker-\(worker.number).log"))
+        for process in workers + relays {
+            try Data(process.log.utf8).write(to: URL(fileURLWithPath: "\(path)/\(process.name).log"))
         }
         return path
     }

@@ -5,6 +5,8 @@ extension Environment {
     /// The server behind a proxy, as the workers see it.
     enum ProxyTarget: Hashable, Sendable {
         case broker
+        /// The broker, as the relays alone see it.
+        case brokerOfRelays
         case service(ServiceKind)
         case registry
     }
@@ -15,16 +17,18 @@ extension Environment {
     func putProxy(before target: ProxyTarget) async throws {
         let port: UInt16 =
             switch target {
-            case .broker: try broker.port
+            case .broker, .brokerOfRelays: try broker.port
             case .service(.webpush): try await startHTTPProxy()
             case .service(let kind): try service(kind).port
             case .registry: try database.port
             }
-        let proxy = try await FaultProxy.start(to: port, readsAMQP: target == .broker, seed: seed)
+        let proxy = try await FaultProxy.start(
+            to: port, readsAMQP: target == .broker || target == .brokerOfRelays, seed: seed)
         state.withLock { $0.proxies[target] = proxy }
         atEnd { try? await proxy.stop() }
         switch target {
         case .broker: addresses.brokerURLs = ["amqp://guest:guest@127.0.0.1:\(proxy.port)/"]
+        case .brokerOfRelays: addresses.relayBrokerURL = "amqp://guest:guest@127.0.0.1:\(proxy.port)/"
         case .service(let kind): addresses.services[kind] = proxy.port
         case .registry:
             addresses.registryURL = addresses.registryURL.replacing(":\(port)/", with: ":\(proxy.port)/")

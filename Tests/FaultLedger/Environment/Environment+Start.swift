@@ -11,6 +11,7 @@ extension Environment {
         let urls = try await startBroker()
         addresses = EnvironmentAddresses(
             brokerURLs: urls, publisherURLs: urls, services: ports, registryURL: try await startRegistry())
+        if scenario.setting.relays > 0 { try await startOutbox() }
         try await scenario.prepare(self)
         try writeConfiguration()
         try await succeed("topology apply", apus("topology", "apply"))
@@ -21,6 +22,7 @@ extension Environment {
                 "subscription save", CommandRunner.apus(Population.subscriptionArguments(room: room), in: folder))
         }
         try startWorkers()
+        try startRelays()
         try await waitUntilReady()
     }
 
@@ -87,7 +89,7 @@ extension Environment {
 
     private func startWorkers() throws {
         for number in 1...scenario.setting.workers {
-            let supervisor = WorkerSupervisor(number: number, folder: folder)
+            let supervisor = WorkerSupervisor("worker-\(number)", folder: folder)
             let environment = state.withLock { state in
                 state.supervisors.append(supervisor)
                 return state.workerEnvironment
@@ -109,6 +111,7 @@ extension Environment {
         configuration.registryURL = addresses.registryURL
         configuration.retry += "\nmax_attempts = 40"
         configuration.sections = scenario.setting.workerConfiguration
+        if let outbox = state.withLock({ $0.outbox }) { configuration.sections += outbox.configuration }
         configuration.use(scenario.setting.services, at: addresses.services)
         try folder.write("apus.toml", configuration.text)
     }
@@ -119,12 +122,17 @@ extension Environment {
 
     /// Starts the load.
     func startLoad() throws {
+        let source = Workload(
+            population: population, seed: seed, announcementInterval: scenario.setting.announcementInterval)
+        let eventsPerSecond = Double(scenario.setting.eventsPerSecond)
+        if let outbox = state.withLock({ $0.outbox }) {
+            let load = OutboxLoad(outbox: outbox, workload: source, eventsPerSecond: eventsPerSecond, seed: seed)
+            state.withLock { $0.publisher = load }
+            return load.start()
+        }
         let publisher = try LoadPublisher(
-            urls: addresses.publisherURLs, exchange: "\(namespace).changes",
-            source: Workload(
-                population: population, seed: seed, announcementInterval: scenario.setting.announcementInterval),
-            pace: LoadPace(
-                eventsPerSecond: Double(scenario.setting.eventsPerSecond), openMaximum: 256, tickMilliseconds: 10))
+            urls: addresses.publisherURLs, exchange: "\(namespace).changes", source: source,
+            pace: LoadPace(eventsPerSecond: eventsPerSecond, openMaximum: 256, tickMilliseconds: 10))
         state.withLock { $0.publisher = publisher }
         publisher.start()
     }

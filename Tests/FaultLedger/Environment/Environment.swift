@@ -32,8 +32,10 @@ final class Environment: Sendable {
         var pooler: PrivatePgBouncer?
         var workerEnvironment: [String: String] = [:]
         var services: [ServiceKind: StagedService] = [:]
-        var publisher: LoadPublisher<Workload>?
+        var publisher: (any RunningLoad<LedgerEvent>)?
         var supervisors: [WorkerSupervisor] = []
+        var outbox: StagedOutbox?
+        var relays: [WorkerSupervisor] = []
         var problems: [String] = []
         var explainedRedeliveries = 0
         /// How many events scenarios destroyed together with the queues that they stood in, and when at last.
@@ -83,6 +85,9 @@ final class Environment: Sendable {
     /// All workers.
     var workers: [WorkerSupervisor] { state.withLock { $0.supervisors } }
 
+    /// All relays; only with `Setting.relays`.
+    var relays: [WorkerSupervisor] { state.withLock { $0.relays } }
+
     /// A part that is there from some moment on, and not in every scenario.
     func part<Part: Sendable>(_ name: String, _ property: KeyPath<State, Part?>) throws -> Part {
         guard let part = state.withLock({ $0[keyPath: property] }) else {
@@ -104,7 +109,7 @@ final class Environment: Sendable {
     func service(_ kind: ServiceKind) throws -> StagedService { try part(kind.title, \.services[kind]) }
 
     /// The publisher of the load; it is there when the scenario strikes.
-    var publisher: LoadPublisher<Workload> { get throws { try part("load", \.publisher) } }
+    var publisher: any RunningLoad<LedgerEvent> { get throws { try part("load", \.publisher) } }
 
     /// Where the workers look for what they talk to; `prepare` may change it.
     var addresses: EnvironmentAddresses {
@@ -146,8 +151,8 @@ final class Environment: Sendable {
         }
     }
 
-    /// Waits until all workers are ready.
-    func waitUntilReady() async throws { for worker in workers { try await worker.waitUntilReady() } }
+    /// Waits until all workers and relays are ready.
+    func waitUntilReady() async throws { for process in workers + relays { try await process.waitUntilReady() } }
 
     /// How many events the broker has confirmed so far.
     var confirmedCount: Int { get throws { try publisher.load.value.confirmedMilliseconds.count } }
@@ -188,14 +193,14 @@ final class Environment: Sendable {
     func endInOrder(_ supervisor: WorkerSupervisor) async throws {
         try await supervisor.waitUntilReady()
         let exitCode = try await supervisor.endBySignal(SIGTERM)
-        if Self.isCrash(exitCode) { report(problem: "worker \(supervisor.number) crashed at its end: \(exitCode)") }
+        if Self.isCrash(exitCode) { report(problem: "\(supervisor.name) crashed at its end: \(exitCode)") }
     }
 
     /// Notes a problem for each worker that crashed, for scenarios in which workers may give up by themselves.
     func reportCrashes() {
         for supervisor in workers {
             for exitCode in supervisor.unexpectedExitCodes where Self.isCrash(exitCode) {
-                report(problem: "worker \(supervisor.number) crashed: \(exitCode)")
+                report(problem: "\(supervisor.name) crashed: \(exitCode)")
             }
         }
     }
@@ -223,6 +228,8 @@ struct EnvironmentAddresses: Sendable {
     var services: [ServiceKind: UInt16]
     /// The registry.
     var registryURL: String
+    /// The broker for relays alone; nil for that of the workers.
+    var relayBrokerURL: String?
 }
 
 /// Why a scenario could not be played to its end.

@@ -2,7 +2,7 @@ import Glibc
 import PushTestKit
 import Synchronization
 
-/// Supervises an `apus run`: whatever ends it, it is started again, until it is told to stop.
+/// Supervises an `apus run` or `apus relay`: whatever ends it, it is started again, until it is told to stop.
 final class WorkerSupervisor: Sendable {
     private static let restartSeconds = 0.5
     private static let readySeconds = 60.0
@@ -19,13 +19,15 @@ final class WorkerSupervisor: Sendable {
         var logs: [String] = []
     }
 
-    /// Its number, from 1.
-    let number: Int
+    /// The name: what it is, and its number from 1.
+    let name: String
+    private let arguments: [String]
     private let folder: TemporaryFolder
     private let state = Mutex(State())
 
-    init(number: Int, folder: TemporaryFolder) {
-        self.number = number
+    init(_ name: String, arguments: [String] = ["run"], folder: TemporaryFolder) {
+        self.name = name
+        self.arguments = arguments
         self.folder = folder
     }
 
@@ -33,7 +35,7 @@ final class WorkerSupervisor: Sendable {
 
     /// Starts the worker, and goes on starting it.
     func start() throws {
-        let process = try WorkerProcess(in: folder, prefix: state.withLock { $0.prefix })
+        let process = try WorkerProcess(in: folder, prefix: state.withLock { $0.prefix }, arguments: arguments)
         state.withLock { state in
             state.process = process
             state.startCount += 1
@@ -95,12 +97,12 @@ final class WorkerSupervisor: Sendable {
     /// - Returns: its exit code.
     @discardableResult
     func endBySignal(_ number: Int32) async throws -> Int32 {
-        guard let command else { throw EnvironmentFailure("worker \(self.number) is not there") }
+        guard let command else { throw EnvironmentFailure("\(name) is not there") }
         let startCount = startCount
         signal(number)
         let result = await command.end()
         // Not before its successor is there, so that the next call asks that one.
-        try await eventually("the successor of worker \(self.number)", within: .seconds(Self.readySeconds)) {
+        try await eventually("the successor of \(name)", within: .seconds(Self.readySeconds)) {
             self.startCount > startCount
         }
         return result.exitCode
@@ -108,14 +110,14 @@ final class WorkerSupervisor: Sendable {
 
     /// Waits until the worker that runs now has logged a text.
     func waitForLog(_ text: String) async throws {
-        try await eventually("'\(text)' in the log of worker \(number)", within: .seconds(Self.readySeconds)) {
+        try await eventually("'\(text)' in the log of \(name)", within: .seconds(Self.readySeconds)) {
             logOfLatest.contains(text)
         }
     }
 
     /// Waits until the worker is ready: it consumes, and can send.
     func waitUntilReady() async throws {
-        try await eventually("worker \(number) ready: \(lastLine)", within: .seconds(Self.readySeconds)) {
+        try await eventually("\(name) ready: \(lastLine)", within: .seconds(Self.readySeconds)) {
             await get("/readyz")?.status == 200
         }
     }

@@ -13,7 +13,7 @@ extension Scenario {
             try environment.service(service).behave(but: [#"{"fault":"silence"}"#])
             let words = ["\"degraded\"", "\(service.title) answers no push"]
             for worker in environment.workers {
-                try await eventually("worker \(worker.number) to say that \(service.title) is silent") {
+                try await eventually("\(worker.name) to say that \(service.title) is silent") {
                     guard let answer = await worker.get("/readyz") else { return false }
                     return answer.status == 200 && words.allSatisfy { answer.body.contains($0) }
                 }

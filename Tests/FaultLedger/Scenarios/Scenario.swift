@@ -5,7 +5,7 @@
 struct Scenario: Sendable {
     /// The domain of a fault; the report is in this order.
     enum Domain: String, Sendable, CaseIterable {
-        case worker, broker, network, registry, apns, fcm, webpush, services, calls, soak
+        case worker, broker, network, registry, outbox, apns, fcm, webpush, services, calls, soak
     }
 
     /// The environment, where it differs from the usual.
@@ -16,6 +16,8 @@ struct Scenario: Sendable {
         var services: [ServiceKind] = [.apns]
         /// Whether some devices of APNs are those of its development environment.
         var hasSandbox = false
+        /// How many `apus relay` there are; with any, the load is committed to an outbox instead of published.
+        var relays = 0
         /// How many RabbitMQ nodes: one, or the three of a cluster, whose queues are replicated.
         var brokerNodes = 1
         /// Whether the broker is one of its own rather than shared with other scenarios of the run.
@@ -24,7 +26,8 @@ struct Scenario: Sendable {
         var brokerConfiguration = ""
         /// More lines of `apus.toml`, before the app.
         ///
-        /// The environment itself writes the sections `rabbitmq`, `retry`, `admin`, `log`, `registry` and `webpush`.
+        /// The environment itself writes the sections `rabbitmq`, `retry`, `admin`, `log`, `registry`, `relay` and
+        /// `webpush`.
         var workerConfiguration = ""
         /// How often a push service answers that it is not available, from the start.
         var unavailableProbability = 0.02
@@ -76,8 +79,8 @@ struct Scenario: Sendable {
     var setting = Setting()
     /// How often a worker's unacknowledged deliveries may come again.
     ///
-    /// Once for each worker that is killed, and once for each connection that is lost; each time as many pushes may be
-    /// repeated as a prefetch of events makes.
+    /// Once for each worker or relay that is killed, and once for each connection that is lost; each time as many
+    /// pushes may be repeated as a prefetch of events makes.
     let redeliveries: Int
     /// Whether it belongs to the short form.
     var isShort = false
@@ -89,7 +92,8 @@ struct Scenario: Sendable {
     let strike: @Sendable (Environment) async throws -> Void
 
     /// All scenarios, in the order in which they run: add yours here.
-    static let all: [Scenario] = worker + broker + network + registry + apns + fcm + webpush + services + calls
+    static let all: [Scenario] =
+        worker + broker + network + registry + outbox + apns + fcm + webpush + services + calls
 
     /// The scenarios that run only when they are asked for by name, because they take long.
     static let onRequest: [Scenario] = [.soak]
@@ -121,6 +125,12 @@ struct Scenario: Sendable {
     static let registry: [Scenario] = [
         .registryLocked, .registryFull, .registryBroken, .databaseKilled, .databaseFailedOver, .databaseHanging,
         .databaseSlow, .databaseLate, .databaseCutOff, .databaseMoved, .pooledByTransaction, .pooledBySession,
+    ]
+
+    /// Faults between a backend's commit and RabbitMQ's confirm.
+    static let outbox: [Scenario] = [
+        .outboxRelayKilled, .outboxDatabaseKilled, .outboxBrokerKilled, .outboxMemoryAlarm, .outboxSilence,
+        .outboxSessionsTerminated,
     ]
 
     /// Faults of APNs, as the simulator has them.

@@ -5,7 +5,7 @@ import EventLoop
 ///
 /// It never publishes an event twice: messages that an ended connection did not confirm are not repeated, so every
 /// duplicate in a ledger is the worker's. It shares no code with the publisher of the worker but the AMQP client.
-public final class LoadPublisher<Source: LoadSource>: Sendable {
+public final class LoadPublisher<Source: LoadSource>: RunningLoad {
     /// Its work so far.
     public let load: Watched<PublishedLoad<Source.Event>>
     private let loop: EventLoop
@@ -54,6 +54,18 @@ public final class LoadPublisher<Source: LoadSource>: Sendable {
     }
 }
 
+/// A load that is published by some way, and kept book of.
+public protocol RunningLoad<Event>: Sendable {
+    /// The user's record of an event.
+    associatedtype Event: Sendable
+
+    /// Its work so far.
+    var load: Watched<PublishedLoad<Event>> { get }
+
+    /// Publishes no more, and waits a while for the confirms that are due.
+    func finish(confirmSeconds: Double) async throws
+}
+
 /// How fast a `LoadPublisher` publishes.
 public struct LoadPace: Sendable {
     /// The rate; nil for as fast as the broker confirms.
@@ -100,26 +112,29 @@ public struct LoadMessage: Sendable {
     }
 }
 
-/// The work of a `LoadPublisher` so far.
+/// The work of a load so far.
 public struct PublishedLoad<Event: Sendable>: Sendable {
     /// All events that were handed to the broker, in their order.
-    public internal(set) var events: [Event] = []
+    public var events: [Event] = []
     /// When each was handed to the broker, in microseconds since 1970.
-    public internal(set) var publishedMicroseconds: [Int64] = []
+    public var publishedMicroseconds: [Int64] = []
     /// When each confirmed event was confirmed, in milliseconds since 1970, by its index in `events`.
-    public internal(set) var confirmedMilliseconds: [Int: Int64] = [:]
+    public var confirmedMilliseconds: [Int: Int64] = [:]
     /// The number of events without an answer of the broker.
-    public internal(set) var openCount = 0
+    public var openCount = 0
     /// How often the connection was lost, or could not be made.
-    public internal(set) var interruptionCount = 0
+    public var interruptionCount = 0
     /// How many publishes came back because no queue took them, or were refused.
-    public internal(set) var refusedCount = 0
+    public var refusedCount = 0
     /// Whether the broker asked it to publish nothing for now.
-    public internal(set) var isBlocked = false
+    public var isBlocked = false
     /// Whether the source has no further event.
-    public internal(set) var isAtEnd = false
+    public var isAtEnd = false
     /// Why the connection ended the last time.
-    public internal(set) var lastInterruption = ""
+    public var lastInterruption = ""
+
+    /// A load that has not begun.
+    public init() {}
 
     /// All that in a few words, for an error.
     public var summary: String {

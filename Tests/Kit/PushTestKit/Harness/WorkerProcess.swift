@@ -1,6 +1,6 @@
 import Glibc
 
-/// A running `apus run`, and what its admin server says.
+/// A running `apus run`, or another command of `apus` with an admin server, and what that server says.
 public final class WorkerProcess: Sendable {
     /// The process.
     public let command: RunningCommand
@@ -10,9 +10,10 @@ public final class WorkerProcess: Sendable {
     /// - Parameters:
     ///   - folder: where it runs.
     ///   - prefix: words before it on its command line, for example `/usr/bin/prlimit` and its options.
+    ///   - arguments: the command of `apus`.
     /// - Throws: an error that says why it cannot be started.
-    public init(in folder: TemporaryFolder, prefix: [String] = []) throws {
-        let words = prefix + [CommandRunner.apusPath, "run"]
+    public init(in folder: TemporaryFolder, prefix: [String] = [], arguments: [String] = ["run"]) throws {
+        let words = prefix + [CommandRunner.apusPath] + arguments
         command = try RunningCommand(program: words[0], Array(words.dropFirst()), in: folder)
     }
 

@@ -121,7 +121,19 @@ public final class PrivatePostgreSQL: Sendable {
     /// - Throws: `PrivateServerFailure` with the server's message.
     @discardableResult
     public func run(_ sql: String, database: String) async throws -> String {
-        try await psql(sql, ["-h", folder, "-p", "\(port)", "-U", "apus", "-d", database])
+        try await psql(sql, connection + ["-d", database])
+    }
+
+    private var connection: [String] { ["-h", folder, "-p", "\(port)", "-U", "apus"] }
+
+    /// The command line of one of PostgreSQL's programs that connects to a database as the administrator.
+    ///
+    /// - Parameters:
+    ///   - program: for example `pgbench`.
+    ///   - arguments: its further arguments, with the database where it takes it.
+    /// - Returns: the path of the program, and all arguments.
+    public func command(_ program: String, _ arguments: [String]) -> [String] {
+        ["\(programsFolder)/\(program)"] + connection + arguments
     }
 
     /// Runs SQL at another address, for example that of a pooler before this server.
