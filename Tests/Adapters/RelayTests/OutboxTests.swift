@@ -55,8 +55,10 @@ struct OutboxTests {
                 + "CREATE ROLE \(role) LOGIN PASSWORD 'word'; GRANT USAGE ON SCHEMA apus_outbox TO \(role);"
                 + "GRANT EXECUTE ON FUNCTION apus_outbox.problem(), apus_outbox.waited() TO \(role)")
         let url = "postgresql://\(role):word@127.0.0.1:\(outbox.server.port)/\(outbox.database)"
-        #expect { _ = try OutboxRelay.probe(url: url) } throws: { "\($0)".contains("no right to call take(integer)") }
-        try await outbox.run("DROP FUNCTION apus_outbox.take(integer)")
+        #expect { _ = try OutboxRelay.probe(url: url) } throws: { error in
+            "\(error)".contains("no right to call take(integer, bigint)")
+        }
+        try await outbox.run("DROP FUNCTION apus_outbox.take(integer, bigint)")
         #expect { _ = try OutboxRelay.probe(url: outbox.url) } throws: { error in
             "\(error)".contains("has no outbox") && "\(error)".contains("apus relay sql")
         }

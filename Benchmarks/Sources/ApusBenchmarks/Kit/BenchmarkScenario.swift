@@ -3,7 +3,7 @@ import EventLoop
 /// The scenarios, in the order in which they are measured.
 enum BenchmarkScenario: String, CaseIterable {
     case client, services, distance, allocations, micro, instructions, matching, pipeline, subscriptions
-    case worker, brokers, outcomes, postgresql, relay, replicas, queues, latency, fanout, fairness, isolation,
+    case worker, brokers, outcomes, postgresql, relay, events, replicas, queues, latency, fanout, fairness, isolation,
         bulkheads, memory, peers
     case libraries, curves
 
@@ -30,6 +30,8 @@ enum BenchmarkScenario: String, CaseIterable {
                 + "reference of the 1 ms figure."
         case .relay:
             "A relay that empties a full outbox, beside a bare publisher in C; the time from a commit to the push."
+        case .events:
+            "The registry's API that takes events, in batches and one by one, beside a bare publisher in C."
         case .replicas: "1, 2, 4 and 8 workers that share a queue, with a fixed load for each."
         case .queues: "1, 2 and 4 work queues."
         case .latency: "The time from publishing to the request at APNs, at half of the highest rate."
@@ -86,6 +88,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .outcomes: try await OutcomesScenario(bench: bench, report: report).run()
         case .postgresql: try await PostgreSQLScenario(bench: bench, report: report).run()
         case .relay: try await RelayScenario(bench: bench, report: report).run()
+        case .events: try await EventsScenario(bench: bench, report: report).run()
         case .replicas: try await ReplicaScenario(bench: bench, report: report).run()
         case .queues: try await QueueScenario(bench: bench, report: report).run()
         case .latency: try await LatencyScenario(bench: bench, report: report).run()

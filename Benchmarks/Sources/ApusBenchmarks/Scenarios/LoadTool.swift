@@ -9,14 +9,17 @@ enum LoadTool {
     }
 
     /// Sends requests like those of the client, from one processor if it is given, and fails if one of them does.
+    ///
+    /// With `isPlain` they go by HTTP/1.1 without TLS.
     static func run(
         on bench: Workbench, port: UInt16, path: String, headers: [(String, String)], bodyFile: String, count: Int,
-        connections: Int, streams: Int, processor: Int? = nil
+        connections: Int, streams: Int, processor: Int? = nil, isPlain: Bool = false
     ) async throws -> Figures {
         var command = (processor.map { ["/usr/bin/taskset", "-c", "\($0)"] } ?? []) + ["/usr/bin/h2load"]
         command += ["-n", "\(count)", "-c", "\(connections)", "-m", "\(streams)", "-d", bodyFile]
         for (name, value) in headers { command += ["-H", "\(name): \(value)"] }
-        command.append("https://127.0.0.1:\(port)\(path)")
+        if isPlain { command.append("--h1") }
+        command.append("\(isPlain ? "http" : "https")://127.0.0.1:\(port)\(path)")
         let before = ProcessorTime.endedChildrenMicroseconds()
         let result = try await bench.run(command[0], Array(command.dropFirst()))
         let microseconds = (ProcessorTime.endedChildrenMicroseconds() - before) / Double(count)

@@ -11,9 +11,12 @@ import Webhooks
 
 @Suite("The document of the metrics")
 struct MetricsDocumentTests {
-    /// Made after RabbitMQ's management API was asked, because 0 would say that there is no conflict; and made for an
-    /// app when its service fails it for the first time, because most apps never need the series.
-    private static let conditional = ["apus_policy_conflicts", "apus_app_failing"]
+    /// The metrics that are made later.
+    ///
+    /// The first after RabbitMQ's management API was asked, because 0 would say that there is no conflict; the second
+    /// when its service fails an app for the first time, because most apps never need the series; the last for a server
+    /// that takes events, and so connects to RabbitMQ.
+    private static let conditional = ["apus_policy_conflicts", "apus_app_failing", "apus_registry_api_events_total"]
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

@@ -11,8 +11,9 @@ final class EventService: Sendable {
     let eventsPerSecondMaximum: Int
     private let desk: LoopBound<EventDesk>
     private let handler: EventPublishHandler
+    private let publisher: any MessagePublisher
 
-    /// Begins to connect to RabbitMQ.
+    /// Prepares everything; RabbitMQ is not connected to before `start`.
     init(
         _ publishing: EventPublishing, apps: [RegistryAPIApp], credentials: CredentialGuard, metrics: MetricsRegistry,
         logger: Logger, nowMilliseconds: @escaping @Sendable () -> Int64
@@ -24,8 +25,11 @@ final class EventService: Sendable {
                 publishing, apps: apps, credentials: credentials, loop: loop, metrics: EventMetrics(metrics),
                 logger: logger, nowMilliseconds: nowMilliseconds), to: loop)
         handler = EventPublishHandler(desk)
-        publishing.publisher.start(handler: handler)
+        publisher = publishing.publisher
     }
+
+    /// Begins to connect to RabbitMQ.
+    func start() { publisher.start(handler: handler) }
 
     /// Takes a request of a token that may publish; from any thread.
     func take(_ request: HTTPRequest, of token: APIToken, _ suspended: SuspendedRequest) {

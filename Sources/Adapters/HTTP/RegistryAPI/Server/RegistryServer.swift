@@ -108,6 +108,7 @@ public final class RegistryServer: Sendable {
                 error.code == .certificateInvalid ? .certificateInvalid : .unavailable, error.message)
         }
         courierAddress.listens(on: server.port)
+        events?.start()
     }
 
     private static func serverConfiguration(_ configuration: RegistryServerConfiguration) -> HTTPServerConfiguration {
