@@ -52,9 +52,12 @@ BEGIN
     IF value IS NULL THEN RETURN NULL; END IF;
     CASE kind
     WHEN 'float' THEN
-        -- The largest doubles stand for the infinities, which JSON lacks; nothing stands for NaN.
+        -- The largest doubles stand for the infinities, which JSON lacks; nothing stands for NaN. From 2^53 on a
+        -- fraction tells that the digits are the shortest of a double, and not those of an integer.
         RETURN CASE value WHEN 'NaN' THEN NULL WHEN 'Infinity' THEN to_jsonb(1.7976931348623157e308)
-            WHEN '-Infinity' THEN to_jsonb(-1.7976931348623157e308) ELSE to_jsonb(value) END;
+            WHEN '-Infinity' THEN to_jsonb(-1.7976931348623157e308)
+            ELSE CASE WHEN abs(value) < 9007199254740992 THEN to_jsonb(value)
+                ELSE to_jsonb(value::text::numeric + 0.0) END END;
     WHEN 'numeric' THEN
         RETURN CASE WHEN value <> 'NaN'
             THEN to_jsonb(trim_scale(least(greatest(value, -1.7976931348623157e308), 1.7976931348623157e308))) END;

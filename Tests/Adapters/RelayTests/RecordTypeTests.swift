@@ -28,6 +28,7 @@ struct RecordTypeTests {
         ("real", "0.1", .double(0.1)), ("real", "16777216", .integer(16_777_216)),
         ("real", "'-Infinity'", .double(-largest)), ("double precision", "0.1", .double(0.1)),
         ("double precision", "5e-324", .double(.leastNonzeroMagnitude)), ("double precision", "'-0'", .integer(0)),
+        ("double precision", "-100968574059250784", .integer(-100_968_574_059_250_784)),
         ("double precision", "1.7976931348623157e308", .double(largest)), ("double precision", "'NaN'", nil),
         ("double precision", "'Infinity'", .double(largest)), ("double precision", "NULL", nil),
         ("boolean", "true", .boolean(true)), ("boolean", "false", .boolean(false)),

@@ -233,11 +233,16 @@ struct RecordWalk {
     }
 
     private static func real(_ generator: inout SeededGenerator) -> RandomValue {
-        let value = Float(bitPattern: UInt32(truncatingIfNeeded: generator.next()))
-        guard value.isFinite else {
-            return RandomValue(literal: "'\(value.isNaN ? .nan : value)'::real", field: .of(Double(value)))
+        guard Int.random(in: 0..<12, using: &generator) > 0 else {
+            let value = [Double.nan, .infinity, -.infinity].randomElement(using: &generator) ?? .nan
+            return RandomValue(literal: "'\(value)'::real", field: .of(value))
         }
-        return RandomValue(literal: "'\(value)'::real", field: Double("\(value)").flatMap(FieldValue.of))
+        // Six digits survive a real. With the exponents between these, a number may lie in the middle of two reals, and
+        // PostgreSQL writes more digits of the one that it takes.
+        let digits = Int.random(in: -999_999...999_999, using: &generator)
+        let isLarge = Bool.random(using: &generator)
+        let literal = "\(digits)e\(Int.random(in: isLarge ? 12...32 : -37...0, using: &generator))"
+        return RandomValue(literal: "'\(literal)'::real", field: Double(literal).flatMap(FieldValue.of))
     }
 
     private static func moment(_ generator: inout SeededGenerator) -> RandomValue {
