@@ -43,7 +43,7 @@ struct EventsScenario {
                 var figures = try await LoadTool.run(
                     on: bench, port: port, path: "/v1/events",
                     headers: [("content-type", type), ("authorization", "Bearer \(token)")], bodyFile: file,
-                    count: requests, connections: connections, streams: 1, isPlain: true)
+                    count: requests, connections: min(connections, requests), streams: 1, isPlain: true)
                 figures.microseconds =
                     (ProcessorTime.microseconds(ofProcess: server.command.identifier) - cpu) / Double(requests)
                 try await broker.control("purge_queue", "apus.work")
