@@ -27,7 +27,7 @@ endif
 help: ## print this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
-demo: ## the whole job on real parts: private RabbitMQ, simulators, one worker, 21 300 events, a ledger (DEMO_FLAGS=--outbox)
+demo: ## the whole job on real parts: private RabbitMQ, simulators, one worker, 21 600 events, a ledger (DEMO_FLAGS=--outbox)
 	@deploy/bin/install-packages demo
 	@deploy/bin/demo $(DEMO_FLAGS)
 

@@ -160,13 +160,11 @@ final class RelayCore {
     private func message(of row: OutboxRow) throws(EventRejection) -> OutgoingMessage {
         var message = Message(body: row.event)
         message.properties.contentType = "application/cloudevents+json"
-        let event = try validator.validate(message)
-        message.properties.messageID = event.identifier
-        message.properties.timestampSeconds = UInt64(
-            max(0, (WallClock.nowMilliseconds() - row.waitedMilliseconds) / 1_000))
+        let (event, publishable) = try validator.publishable(
+            message, atMilliseconds: WallClock.nowMilliseconds() - row.waitedMilliseconds)
         return OutgoingMessage(
             identifier: UInt64(bitPattern: row.number), exchange: exchange, routingKey: event.routingKey,
-            message: message)
+            message: publishable)
     }
 
     /// Deletes the rows that RabbitMQ has; those of a batch that could not be deleted are tried again before any other.

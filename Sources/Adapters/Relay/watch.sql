@@ -3,6 +3,12 @@
 BEGIN;
 SET LOCAL client_min_messages = warning;
 
+-- Whether a text can name a record, a type or a zone (TextRule.name in the sources of Apus).
+CREATE OR REPLACE FUNCTION apus_outbox.is_name(value text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT octet_length($1) BETWEEN 1 AND 256 AND $1 !~ '[\u0001-\u001f\u007f-\u009f]'
+$$;
+
 -- Refuses a value that no event can carry, and with it the statement.
 CREATE OR REPLACE FUNCTION apus_outbox.unfit(relation text, column_name text, problem text)
 RETURNS jsonb LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -140,7 +146,7 @@ BEGIN
         ELSE
             EXECUTE TG_ARGV[3] INTO record_name, fields USING NEW, relation;
         END IF;
-        IF octet_length(record_name) NOT BETWEEN 1 AND 256 OR record_name ~ '[\u0001-\u001f\u007f-\u009f]' THEN
+        IF NOT apus_outbox.is_name(record_name) THEN
             RAISE EXCEPTION '%: the key % cannot name a record', relation, quote_literal(left(record_name, 64))
                 USING ERRCODE = 'program_limit_exceeded',
                     HINT = 'The name of a record has 1 to 256 bytes and no control characters.';
@@ -224,11 +230,11 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped
 $$;
 
--- Refuses what cannot name a type or a zone of records (TextRule.name in the sources of Apus).
+-- Refuses what cannot name a type or a zone of records.
 CREATE OR REPLACE FUNCTION apus_outbox.check_name(what text, value text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF octet_length(value) NOT BETWEEN 1 AND 256 OR value ~ '[\u0001-\u001f\u007f-\u009f]' THEN
+    IF NOT apus_outbox.is_name(value) THEN
         RAISE EXCEPTION '% %: expected 1 to 256 bytes without control characters', what, quote_literal(left(value, 64))
             USING ERRCODE = 'invalid_parameter_value';
     END IF;

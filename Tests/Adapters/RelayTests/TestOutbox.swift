@@ -23,11 +23,12 @@ struct TestOutbox {
     func run(_ sql: String) async throws -> String { try await server.run(sql, database: database) }
 
     /// Writes pushes to `user`, each with its number as id, in one transaction.
-    func publish(_ numbers: ClosedRange<Int>, app: String = "chat") async throws {
+    func publish(_ numbers: ClosedRange<Int>, app: String = "chat", key: String? = nil) async throws {
         try await run(
             """
             SELECT count(apus_outbox.publish('push.requested', jsonb_build_object('app', '\(app)', 'userIds',
-                jsonb_build_array('mei'), 'notification', '{"title": "Hi"}'::jsonb), id => n::text))
+                jsonb_build_array('mei'), 'notification', '{"title": "Hi"}'::jsonb), id => n::text,
+                key => \(key.map { "'\($0)'" } ?? "NULL")))
             FROM generate_series(\(numbers.lowerBound), \(numbers.upperBound)) n
             """)
     }

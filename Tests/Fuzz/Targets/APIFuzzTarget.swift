@@ -106,9 +106,9 @@ struct APIFuzzTarget: FuzzTarget {
         let router = RequestRouter(
             apis: apis, lines: RequestLines(reading: RequestLine(context), writing: RequestLine(context)),
             metrics: RegistryAPIMetrics(MetricsRegistry()))
-        let (parser, decoder) = (JSONParser(roundsNumbers: true), EventDecoder())
+        let decoder = EventDecoder()
         for request in requests {
-            if request.target.rawPath == "/v1/events" { try readEvents(of: request, parser, decoder) }
+            if request.target.rawPath == "/v1/events" { try readEvents(of: request, decoder) }
             if case .now(let response) = router.answer(request) { try check(response, request) }
             guard let response = answer(request, apis, context.value) else { continue }
             try check(response, request)
@@ -140,12 +140,12 @@ struct APIFuzzTarget: FuzzTarget {
 
     /// Reads a request to publish as the server does, and its events as a worker does.
     private static func readEvents(
-        of request: HTTPRequest, _ parser: JSONParser, _ decoder: EventDecoder
+        of request: HTTPRequest, _ decoder: EventDecoder
     ) throws(FuzzFailure) {
         let messages: [Message]
         do throws(NativeProblem) {
             messages = try EventRequest(
-                request, tokenName: "token", parser: parser, nowMilliseconds: nowMilliseconds
+                request, tokenName: "token", nowMilliseconds: nowMilliseconds
             ).messages
         } catch {
             return try check(error.response, request)

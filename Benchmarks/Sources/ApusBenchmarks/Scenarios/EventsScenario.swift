@@ -8,10 +8,6 @@ struct EventsScenario {
     private static let singleEvents = Scale.of(20_000, small: 200)
     private static let batch = 100
     private static let rounds = Scale.of(3, small: 1)
-    private static let window = 1_000
-    private static let body = TestEvents.pushRequested(
-        "18231", to: .devices([TestDevices.name(18_231)]),
-        notification: #"{"title":"On its way","body":"Order 18231"}"#)
 
     let bench: Workbench
     let report: Report
@@ -30,12 +26,12 @@ struct EventsScenario {
         var batches: [LoadTool.Figures] = []
         var singles: [LoadTool.Figures] = []
         let batchFile = try bench.write(
-            "batch.json", "[" + Array(repeating: Self.body, count: Self.batch).joined(separator: ",") + "]")
-        let singleFile = try bench.write("event.json", Self.body)
+            "batch.json", "[" + Array(repeating: BarePublisher.event, count: Self.batch).joined(separator: ",") + "]")
+        let singleFile = try bench.write("event.json", BarePublisher.event)
         for _ in 0..<Self.rounds {
             bare.append(
                 try await BarePublisher.run(
-                    on: bench, broker: broker, body: Self.body, count: Self.events, window: Self.window))
+                    on: bench, broker: broker, count: Self.events))
             try await broker.control("purge_queue", "apus.work")
             func post(_ file: String, _ type: String, requests: Int, connections: Int) async throws -> LoadTool.Figures
             {

@@ -11,10 +11,6 @@ struct RelayScenario {
     private static let insertsPerSecond = Scale.of(1_000, small: 100)
     private static let moderatePerSecond = Scale.of(500, small: 100)
     private static let moderateTransactions = Scale.of(10_000, small: 200)
-    private static let window = 1_000
-    private static let body = TestEvents.pushRequested(
-        "18231", to: .devices([TestDevices.name(18_231)]),
-        notification: #"{"title":"On its way","body":"Order 18231"}"#)
 
     let bench: Workbench
     let report: Report
@@ -64,7 +60,7 @@ struct RelayScenario {
         for _ in 0..<Self.rounds {
             bare.append(
                 try await BarePublisher.run(
-                    on: bench, broker: broker, body: Self.body, count: Self.rows, window: Self.window))
+                    on: bench, broker: broker, count: Self.rows))
             try await broker.control("purge_queue", "apus.work")
             full.append(try await empty(outbox))
             try await broker.control("purge_queue", "apus.work")
@@ -87,7 +83,7 @@ struct RelayScenario {
         try await outbox.run(
             """
             SELECT count(apus_outbox.publish(e ->> 'type', e -> 'data'))
-            FROM (SELECT $body$\(Self.body)$body$::jsonb AS e) event, generate_series(1, \(Self.rows))
+            FROM (SELECT $body$\(BarePublisher.event)$body$::jsonb AS e) event, generate_series(1, \(Self.rows))
             """)
         let relay = try outbox.startRelay(in: bench)
         func moved() async throws -> Int { try await relay.metric("apus_relay_rows_total", "published") }
@@ -183,24 +179,29 @@ struct RelayScenario {
 
 /// `bare-publisher`, the reference for publishing with confirms: the least that a publisher in C can do.
 enum BarePublisher {
-    /// Publishes a message many times to the exchange of events.
+    /// The event that scenarios publish.
+    static let event = TestEvents.pushRequested(
+        "18231", to: .devices([TestDevices.name(18_231)]),
+        notification: #"{"title":"On its way","body":"Order 18231"}"#)
+    /// How many messages wait for their confirms at most.
+    private static let window = 1_000
+
+    /// Publishes the event many times to the exchange of events.
     ///
     /// - Parameters:
     ///   - bench: the workbench to run on.
     ///   - broker: the broker of the exchange.
-    ///   - body: the message.
     ///   - count: how often.
-    ///   - window: how many wait for their confirms at most.
     /// - Returns: the cost of a message.
     /// - Throws: `BenchmarkFailure` with the publisher's output if it fails.
     static func run(
-        on bench: Workbench, broker: PrivateRabbitMQ, body: String, count: Int, window: Int
+        on bench: Workbench, broker: PrivateRabbitMQ, count: Int
     ) async throws -> BareConsumer.Figures {
         let bare = try await bench.run(
             CommandRunner.path(of: "bare-publisher"),
             [
                 "127.0.0.1", "\(broker.port)", "guest", "guest", "apus.changes", "push.requested", "\(count)",
-                "\(window)", try bench.write("body.json", body),
+                "\(window)", try bench.write("body.json", event),
             ])
         guard bare.exitCode == 0,
             let figures = try? JSONDecoder().decode(BareConsumer.Figures.self, from: Data(bare.output.utf8))

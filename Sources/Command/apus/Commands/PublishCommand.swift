@@ -140,13 +140,12 @@ struct CheckedEvent {
     init(_ body: [UInt8], _ validator: inout EventValidator) throws(CommandFailure) {
         var message = Message(body: body)
         message.properties.contentType = "application/cloudevents+json"
-        let event: ChangeEvent
-        do throws(EventRejection) { event = try validator.validate(message) } catch {
+        do throws(EventRejection) {
+            let checked = try validator.publishable(message, atMilliseconds: WallClock.nowMilliseconds())
+            self.message = checked.message
+            routingKey = checked.event.routingKey
+        } catch {
             throw CommandFailure(.data, error.message)
         }
-        message.properties.messageID = event.identifier
-        message.properties.timestampSeconds = UInt64(max(0, WallClock.nowMilliseconds() / 1_000))
-        self.message = message
-        routingKey = event.routingKey
     }
 }

@@ -31,4 +31,21 @@ public struct EventValidator {
         }
         return event
     }
+
+    /// Validates an event that is to be published, and makes its message ready: AMQP's own properties name it, too.
+    ///
+    /// - Parameters:
+    ///   - message: the event as its publisher wrote it.
+    ///   - milliseconds: when it was published or written, in milliseconds since 1970.
+    /// - Returns: the event and its message.
+    /// - Throws: `EventRejection` as `validate` does.
+    public mutating func publishable(
+        _ message: Message, atMilliseconds milliseconds: Int64
+    ) throws(EventRejection) -> (event: ChangeEvent, message: Message) {
+        let event = try validate(message)
+        var message = message
+        message.properties.messageID = event.identifier
+        message.properties.timestampSeconds = UInt64(max(0, milliseconds / 1_000))
+        return (event, message)
+    }
 }

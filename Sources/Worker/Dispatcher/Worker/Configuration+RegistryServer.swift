@@ -68,7 +68,10 @@ extension Configuration {
         let metrics = metrics.makePart()
         do {
             let broker = try broker(purpose: "events")
-            return (try ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics), metrics)
+            return (
+                try ConfirmedPublisher(
+                    configuration: broker, connection: "events", logger: logger, metrics: metrics), metrics
+            )
         } catch {
             throw WorkerError(starting: error)
         }

@@ -177,6 +177,10 @@ struct EventsAPITests {
             ("<a/>", "text/xml", 415, "text/xml"), ("{}", EventsFixture.single, 400, "specversion"),
             ("x", "application/cloudevents+avro", 415, "avro"), ("{}", EventsFixture.batch, 400, "array"),
             ("[1]", EventsFixture.batch, 400, "objects"), ("[{}", EventsFixture.batch, 400, "JSON"),
+            ("[{} {}]", EventsFixture.batch, 400, "array"), ("[{},]", EventsFixture.batch, 400, "array"),
+            ("[,{}]", EventsFixture.batch, 400, "array"), ("x[{}]", EventsFixture.batch, 400, "array"),
+            ("[{}]x", EventsFixture.batch, 400, "array"), ("[{},[]]", EventsFixture.batch, 400, "array"),
+            ("[", EventsFixture.batch, 400, "array"), (#"[{"a":}]"#, EventsFixture.batch, 400, "valid JSON"),
             (many, EventsFixture.batch, 413, "1000"),
         ] as [(String, String?, Int, String)] {
             let answer = events.post(body, type)

@@ -3,7 +3,7 @@ public import DispatchCore
 
 /// Where the events of `POST /v1/events` go, and how many of them.
 public struct EventPublishing: Sendable {
-    /// Publishes them with confirms; nobody else uses it.
+    /// The publisher with confirms, for the API's sole use.
     public var publisher: any MessagePublisher
     /// The exchange of change events.
     public var exchange: String

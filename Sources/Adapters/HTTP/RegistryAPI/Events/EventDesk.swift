@@ -11,7 +11,7 @@ import StructuredLogging
 
 /// Takes requests with events, publishes them, and answers when RabbitMQ has confirmed; lives on a loop of its own.
 ///
-/// A request is refused at once while RabbitMQ takes nothing, and when too many wait, so that what waits is bounded.
+/// The desk refuses a request at once while RabbitMQ takes nothing, and while as many wait as may.
 final class EventDesk {
     /// How many requests may wait for RabbitMQ, and how many of one token.
     private static let requestsMaximum = 256
@@ -47,11 +47,8 @@ final class EventDesk {
     private let metrics: EventMetrics
     private let logger: Logger
     private let nowMilliseconds: () -> Int64
-    private let parser = JSONParser(
-        depthMaximum: EventLimits.depthMaximum, bytesMaximum: Route.largeBodyBytes, roundsNumbers: true)
     private var validator: EventValidator
 
-    private var isReady = false
     private var lastIdentifier: UInt64 = 0
     /// The requests with messages whose outcome has not come, by the identifier of their first message.
     private var pending: [UInt64: Pending] = [:]
@@ -79,12 +76,20 @@ final class EventDesk {
     // MARK: Requests
 
     /// Takes a request of a token that may publish.
-    func take(_ request: HTTPRequest, _ token: APIToken, _ suspended: SuspendedRequest) {
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - token: its token.
+    ///   - suspended: to be answered.
+    ///   - isReady: whether RabbitMQ takes events now.
+    func take(_ request: HTTPRequest, _ token: APIToken, _ suspended: SuspendedRequest, whileReady isReady: Bool) {
         loop.preconditionOnLoop()
         do throws(NativeProblem) {
+            guard isReady else {
+                throw NativeProblem(.busy, "RabbitMQ takes no events at the moment. Try again.", retryAfterSeconds: 5)
+            }
             try checkRoom(for: request, of: token)
-            let events = try EventRequest(
-                request, tokenName: token.name, parser: parser, nowMilliseconds: nowMilliseconds())
+            let events = try EventRequest(request, tokenName: token.name, nowMilliseconds: nowMilliseconds())
             credentials.oweEvents(of: token, count: events.messages.count - 1)
             publish(events, of: token, suspended)
         } catch {
@@ -94,9 +99,6 @@ final class EventDesk {
     }
 
     private func checkRoom(for request: HTTPRequest, of token: APIToken) throws(NativeProblem) {
-        guard isReady else {
-            throw NativeProblem(.busy, "RabbitMQ takes no events at the moment. Try again.", retryAfterSeconds: 5)
-        }
         guard countsByToken[token.name, default: 0] < Self.shareMaximum else {
             throw NativeProblem(.tooManyRequests, "Too many requests of this token wait for RabbitMQ.")
         }
@@ -138,16 +140,15 @@ final class EventDesk {
 
     /// Checks an event as a worker would, and that the token is for its app.
     private func checked(_ message: Message, _ token: APIToken) throws(NativeProblem) -> (ChangeEvent, Message) {
-        let event: ChangeEvent
-        do throws(EventRejection) { event = try validator.validate(message) } catch { throw NativeProblem(error) }
+        let (event, publishable): (ChangeEvent, Message)
+        do throws(EventRejection) {
+            (event, publishable) = try validator.publishable(message, atMilliseconds: nowMilliseconds())
+        } catch { throw NativeProblem(error) }
         if let app = token.app, appName(of: event) != app {
             throw NativeProblem(
                 .forbidden, "The token is for the app \"\(app.prefix(256))\" alone, and the event is not of it.")
         }
-        var message = message
-        message.properties.messageID = event.identifier
-        message.properties.timestampSeconds = UInt64(max(0, nowMilliseconds() / 1_000))
-        return (event, message)
+        return (event, publishable)
     }
 
     /// The app that an event is of; nil if it may concern several.
@@ -161,9 +162,6 @@ final class EventDesk {
     }
 
     // MARK: Outcomes
-
-    /// Whether RabbitMQ takes events now.
-    func publisherChanged(isReady: Bool) { self.isReady = isReady }
 
     /// RabbitMQ has answered for some messages.
     func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {

@@ -18,6 +18,5 @@ final class EventPublishHandler: PublishHandler {
 
     func publisherStateChanged(isReady: Bool, reason: String) {
         self.reason.withLock { $0 = isReady ? nil : reason }
-        desk.loop.submit { [desk] in desk.value.publisherChanged(isReady: isReady) }
     }
 }

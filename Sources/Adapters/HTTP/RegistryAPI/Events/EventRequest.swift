@@ -28,11 +28,10 @@ struct EventRequest {
     /// - Parameters:
     ///   - request: the request.
     ///   - tokenName: the name of its token, which becomes the source of plain JSON.
-    ///   - parser: reads a batch.
     ///   - nowMilliseconds: becomes the time of plain JSON.
     /// - Throws: `NativeProblem`, 400 or 415.
     init(
-        _ request: HTTPRequest, tokenName: String, parser: JSONParser, nowMilliseconds: Int64
+        _ request: HTTPRequest, tokenName: String, nowMilliseconds: Int64
     ) throws(NativeProblem) {
         let contentType = try Self.contentType(of: request)
         let attributes = try EventHeaders.attributes(request.fields)
@@ -42,7 +41,7 @@ struct EventRequest {
             messages = [Self.message(request.body, "application/cloudevents+json", traceOf: request)]
         case "application/cloudevents-batch+json"?:
             isBatch = true
-            messages = try Self.elements(of: request.body, parser).map {
+            messages = try Self.elements(of: request.body).map {
                 Self.message($0, "application/cloudevents+json", traceOf: request)
             }
         default:
@@ -102,22 +101,26 @@ struct EventRequest {
     }
 
     /// The events of a batch, each as it was written, so that no number changes on its way.
-    private static func elements(of body: [UInt8], _ parser: JSONParser) throws(NativeProblem) -> [[UInt8]] {
-        let batch: JSONValue
-        do throws(JSONError) { batch = try parser.parse(body) } catch {
-            throw NativeProblem(.invalid, "The body is not JSON: \(error).")
+    ///
+    /// Only the array is looked at here; each event is read when it is validated.
+    private static func elements(of body: [UInt8]) throws(NativeProblem) -> [[UInt8]] {
+        let wrong = NativeProblem(.invalid, "A batch has to be a JSON array of objects, each an event.")
+        let blanks = Array(" \t\r\n".utf8)
+        let array = body.drop(while: blanks.contains)
+        guard array.first == UInt8(ascii: "["), let end = array.lastIndex(where: { !blanks.contains($0) }),
+            end > array.startIndex, array[end] == UInt8(ascii: "]")
+        else { throw wrong }
+        var splitter = JSONValueSplitter(bytesMaximum: body.count)
+        let values = (splitter.add(array[(array.startIndex + 1)..<end]) + splitter.finish()).compactMap(\.bytes)
+        // Objects with a comma between two of them.
+        let isArray = values.indices.allSatisfy { index in
+            index.isMultiple(of: 2) ? values[index].first == UInt8(ascii: "{") : values[index] == [UInt8(ascii: ",")]
         }
-        guard let array = batch.array, array.allSatisfy({ $0.object != nil }) else {
-            throw NativeProblem(.invalid, "A batch has to be an array of objects, each an event.")
-        }
-        let count = array.count
+        guard isArray, values.isEmpty || !values.count.isMultiple(of: 2) else { throw wrong }
+        let count = (values.count + 1) / 2
         guard count <= eventsMaximum else {
             throw NativeProblem(.tooLarge, "The batch has \(count) events; it may have \(eventsMaximum).")
         }
-        guard let begin = body.firstIndex(of: UInt8(ascii: "[")), let end = body.lastIndex(of: UInt8(ascii: "]"))
-        else { return [] }
-        var splitter = JSONValueSplitter(bytesMaximum: body.count)
-        let values = splitter.add(body[(begin + 1)..<end]) + splitter.finish()
-        return values.compactMap(\.bytes).filter { $0 != [UInt8(ascii: ",")] }
+        return values.filter { $0 != [UInt8(ascii: ",")] }
     }
 }

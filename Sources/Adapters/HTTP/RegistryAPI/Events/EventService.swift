@@ -33,7 +33,9 @@ final class EventService: Sendable {
 
     /// Takes a request of a token that may publish; from any thread.
     func take(_ request: HTTPRequest, of token: APIToken, _ suspended: SuspendedRequest) {
-        desk.loop.submit { [desk] in desk.value.take(request, token, suspended) }
+        desk.loop.submit { [desk, handler] in
+            desk.value.take(request, token, suspended, whileReady: handler.problem == nil)
+        }
     }
 
     /// Why RabbitMQ takes no events; nil if it does.

@@ -57,15 +57,17 @@ enum ConnectionProbes {
         }
     }
 
-    /// The rights of a worker, and of `apus topology apply` and a relay if the worker is one; others are only told.
+    /// The rights of a worker, of `apus topology apply` if the worker does it, and of a publisher if the worker is a
+    /// relay or takes events over HTTP; others are only told.
     private static func permissions(_ configuration: Configuration) -> ConnectionProbe {
         ConnectionProbe(name: "permissions", prerequisite: "broker") {
             do throws(ChangeQueueError) {
                 let permissions = try await configuration.topology.permissions(
                     at: configuration.broker(purpose: "check"))
+                let takesEvents = configuration.registryAPI.takesEvents && configuration.registryAPI.listen != nil
                 let needed: [BrokerRole.Name] =
                     [.worker] + (configuration.worker.declaresTopology ? [.topology] : [])
-                    + (configuration.relay.isInWorker ? [.publisher] : [])
+                    + (configuration.relay.isInWorker || takesEvents ? [.publisher] : [])
                 let lacking = permissions.findings.filter { needed.contains($0.role.name) && !$0.missing.isEmpty }
                 guard lacking.isEmpty else {
                     return .failed(
