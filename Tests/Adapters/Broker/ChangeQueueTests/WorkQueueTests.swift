@@ -133,7 +133,12 @@ struct WorkQueueTests {
         #expect(await log.state.wait { $0.deliveries.count == 200 })
         _ = try await one.topology.apply(to: one.configuration)
         await holder.cancel()
-        let held = try await one.topology.deleteRetired(of: one.configuration, waitingSeconds: 2)
+        // A queue whose leader is silent for 250 ms says that it has neither messages nor consumers.
+        let held = try await eventually("the queue to count its consumer") {
+            try await one.topology.deleteRetired(of: one.configuration, waitingSeconds: 2)
+        } until: {
+            $0.map(\.status) == [.surplus(messageCount: 0, consumerCount: 1)]
+        }
         #expect(held.map(\.status) == [.surplus(messageCount: 0, consumerCount: 1)])
         await holder.close()
         let ready = try await one.topology.deleteRetired(of: one.configuration, waitingSeconds: 2)
