@@ -54,6 +54,8 @@ class Book:
     failures: list[str] = field(default_factory=list)
     # What `GET` of a path of the native API has to show at the end; None if there must be nothing.
     confirmed: dict[str, Any] = field(default_factory=dict)
+    # The ids of events that were answered with 202.
+    events: set[str] = field(default_factory=set)
     # What may not stand in the server's log.
     secrets: list[str] = field(default_factory=list)
 
@@ -126,12 +128,14 @@ class Client:
         self._fields = fields or {}
         self._connection: http.client.HTTPConnection | None = None
 
-    def request(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
-        """Status and body of the answer that is neither 429 nor 503."""
+    def request(
+            self, method: str, path: str, body: str | None = None,
+            fields: dict[str, str] | None = None) -> tuple[int, bytes]:
+        """Status and body of the answer that is neither 429 nor 503; further header fields are of this request."""
         problem = ""
         for _ in range(ATTEMPTS_MAXIMUM):
             try:
-                status, content, pause = self._attempt(method, path, body)
+                status, content, pause = self._attempt(method, path, body, self._fields | (fields or {}))
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 self._book.reconnected += 1
@@ -145,9 +149,11 @@ class Client:
             time.sleep(min(pause, 5))
         raise Refused(f"{method} {path[:80]} after {ATTEMPTS_MAXIMUM} attempts: {problem}")
 
-    def expect(self, statuses: tuple[int, ...], method: str, path: str, body: str | None = None) -> bytes:
+    def expect(
+            self, statuses: tuple[int, ...], method: str, path: str, body: str | None = None,
+            fields: dict[str, str] | None = None) -> bytes:
         """The body of an answer with one of these statuses."""
-        status, content = self.request(method, path, body)
+        status, content = self.request(method, path, body, fields)
         if status not in statuses:
             raise Refused(f"{method} {path[:80]} was answered with {status}: {content[:200]!r}")
         return content
@@ -157,11 +163,12 @@ class Client:
             self._connection.close()
             self._connection = None
 
-    def _attempt(self, method: str, path: str, body: str | None) -> tuple[int, bytes, float]:
+    def _attempt(
+            self, method: str, path: str, body: str | None, fields: dict[str, str]) -> tuple[int, bytes, float]:
         if not self._connection:
             self._connection = http.client.HTTPConnection(
                 self._host, timeout=TIMEOUT_SECONDS, source_address=(self._source, 0))
-        self._connection.request(method, path, body, self._fields)
+        self._connection.request(method, path, body, fields)
         answer = self._connection.getresponse()
         content = answer.read()
         return answer.status, content, float(answer.getheader("Retry-After") or 1)

@@ -14,6 +14,7 @@ from service import ACCESS_KEY, APP, POOL, Target
 
 # How many operations one makes in a second, far below what one credential may.
 OPERATIONS_PER_SECOND = 8
+EVENT_OPERATIONS_PER_SECOND = 4
 COURIERS = 4
 COURIER_SOURCE = "127.0.1.4"
 COURIER_OPERATIONS_PER_SECOND = 2
@@ -318,6 +319,34 @@ def poll_once(host: str, path: str, source: str) -> tuple[int, bytes]:
         connection.close()
 
 
+# A backend that publishes events
+
+
+def events(target: Target, over: Over, book: Book) -> None:
+    """One push at a time, and batches of ten, each event with an id of its own."""
+    client = Client(target.host, "127.0.1.8", book, bearer(target, "shop"))
+    batches = Client(
+        target.host, "127.0.1.8", book,
+        bearer(target, "shop") | {"Content-Type": "application/cloudevents-batch+json"})
+    rhythm = Rhythm(book, EVENT_OPERATIONS_PER_SECOND)
+    push = {"app": APP, "userIds": ["mei"], "notification": {"title": "On its way"}}
+    number = 0
+    while not over():
+        number += 1
+        names = [f"soak-{number}"] if number % 2 else [f"soak-{number}-{index}" for index in range(10)]
+        whole = [
+            {"specversion": "1.0", "id": name, "source": "soak", "type": "push.requested", "data": push}
+            for name in names
+        ]
+        rhythm.wait()
+        with book.operation(f"events {names[0]}"):
+            if number % 2:
+                client.expect((202,), "POST", "/v1/events", json.dumps(push), {"Idempotency-Key": names[0]})
+            else:
+                batches.expect((202,), "POST", "/v1/events", json.dumps(whole))
+            book.events.update(names)
+
+
 # The operator's probes
 
 
@@ -332,7 +361,7 @@ def health(target: Target, over: Over, book: Book) -> None:
 
 
 CLIENTS: dict[str, Callable[[Target, Over, Book], None]] = {
-    "native": native, "cognito": cognito, "cloudkit": cloudkit, "courier": courier, "health": health,
+    "native": native, "cognito": cognito, "cloudkit": cloudkit, "courier": courier, "events": events, "health": health,
 }
 
 

@@ -162,6 +162,35 @@ async def slow_list(attacker: Attacker) -> None:
     attacker.close()
 
 
+# Those who publish
+
+
+async def publish(attacker: Attacker, content_type: str, body: bytes, token: str = "tenant-shop") -> None:
+    fields = f"{tenant(attacker, token)}Content-Type: {content_type}\r\n"
+    await attacker.ask(attacker.request("POST", "/v1/events", fields, body))
+
+
+def push(app: str) -> bytes:
+    return json.dumps({"app": app, "userIds": ["mallory"], "notification": {"title": "a"}}).encode()
+
+
+async def wrong_events(attacker: Attacker) -> None:
+    """As many as a batch may have, each wrong in its last member."""
+    data = {"app": TENANT_APP, "userIds": ["mallory"], "notification": {"titel": "a"}}
+    event = {"specversion": "1.0", "source": "s", "type": "push.requested", "data": data}
+    batch = [event | {"id": str(number)} for number in range(1_000)]
+    await publish(attacker, "application/cloudevents-batch+json", json.dumps(batch).encode(), "tenant-batches")
+
+
+async def events_of_others(attacker: Attacker) -> None:
+    await publish(attacker, "application/json", push(APP))
+
+
+async def flood_of_events(attacker: Attacker) -> None:
+    """More right ones than the rate of a token lets through."""
+    await publish(attacker, "application/json", push(TENANT_APP))
+
+
 # Those who take memory
 
 
@@ -280,5 +309,10 @@ TENANT = [
     Load("lists read slowly", 8, 2, range(33, 34), slow_list),
     Load("pipelined and unread", 20, 4, range(34, 35), pipelined),
 ]
+EVENTS = [
+    Load("batches of wrong events", 2, 2, range(35, 36), wrong_events, is_forbidden=True),
+    Load("events of another app", 4, 20, range(36, 37), events_of_others, is_forbidden=True),
+    Load("floods of events", 40, 150, range(37, 38), flood_of_events),
+]
 # Each in a process of its own, so that none of them waits for another.
-LOADS = {"heads": HEADS, "polls": POLLS, "bodies": BODIES, "probes": PROBES, "tenant": TENANT}
+LOADS = {"heads": HEADS, "polls": POLLS, "bodies": BODIES, "probes": PROBES, "tenant": TENANT, "events": EVENTS}

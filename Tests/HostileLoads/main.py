@@ -20,6 +20,7 @@ from typing import Any
 
 from attacker import Findings, Load, attack
 from book import Book
+from broker import Broker
 from clients import CLIENTS, audit
 from loads import LOADS
 from mail import mail, open_mailboxes
@@ -52,7 +53,13 @@ class Soak:
         self._say = (lambda text: print(text, file=sys.stderr, flush=True)) if options.json else say
         self.store = PostgreSQLStore() if options.registry == "postgresql" else SQLiteStore(folder)
         try:
-            self.service = Service(options.apus, folder, self.store.url)
+            self.broker = Broker(folder)
+            try:
+                self.broker.wait()
+                self.service = Service(options.apus, folder, self.store.url, self.broker.url)
+            except BaseException:
+                self.broker.stop()
+                raise
         except BaseException:
             self.store.close()
             raise
@@ -94,6 +101,9 @@ class Soak:
     def _judge(self, verdict: Verdict) -> None:
         self._say("Reading back what was confirmed")
         verdict.problems += audit(self.service.target, verdict.books)
+        kept = set(self.broker.message_ids("apus.work"))
+        if lost := sum(len(book.events - kept) for book in verdict.books):
+            verdict.problems.append(f"{lost} events were answered with 202, and RabbitMQ does not have them")
         if (status := self.service.ready()) != 200:
             verdict.problems.append(f"/readyz is answered with {status} after the loads")
         verdict.processor_seconds = self.service.processor_seconds()
@@ -174,6 +184,7 @@ class Soak:
             if process.is_alive():
                 process.kill()
         self.service.process.kill()
+        self.broker.stop()
         self.store.close()
 
 

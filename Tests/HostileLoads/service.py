@@ -21,7 +21,11 @@ CONFIGURATION = """\
 url = "{registry}"
 listen = "127.0.0.1:{port}"
 public_url = "http://127.0.0.1:{port}"
+events = true
+events_per_second = 60
 access_keys = ["{access_key} {access_secret}"]
+[rabbitmq]
+url = "{broker}"
 [log]
 format = "json"
 [admin]
@@ -46,7 +50,7 @@ class Target:
     port: int
     admin_port: int
     access_secret: str
-    # By name: those of the clients may use one app, or read; `tenant` and `tenant-reader` are in hostile hands.
+    # By name: those of the clients may use one app, or read; those called `tenant…` are in hostile hands.
     tokens: dict[str, str]
 
     @property
@@ -65,21 +69,25 @@ class Target:
 class Service:
     """The process, its memory and its log."""
 
-    def __init__(self, apus: str, folder: str, registry_url: str):
+    def __init__(self, apus: str, folder: str, registry_url: str, broker_url: str):
         self._apus = os.path.abspath(apus)
         self._folder = folder
         self._configuration = os.path.join(folder, "apus.toml")
         port, admin_port = free_ports(2)
         access_secret = secrets.token_hex(20)
-        self._write_configuration(registry_url, port, admin_port, access_secret)
+        self._write_configuration(registry_url, broker_url, port, admin_port, access_secret)
+        run([self._apus, "topology", "apply", "--config", self._configuration], folder)
         tokens = {
             "native": self._token("native", APP, "write"),
             "cloudkit": self._token("cloudkit", APP, "write"),
             "courier": self._token("courier", APP, "write"),
+            "shop": self._token("shop", APP, "publish"),
             "auditor": self._token("auditor", None, "read"),
             "tenant": self._token("tenant", TENANT_APP, "write"),
             "tenant-courier": self._token("tenant-courier", TENANT_APP, "write"),
             "tenant-reader": self._token("tenant-reader", TENANT_APP, "read"),
+            "tenant-shop": self._token("tenant-shop", TENANT_APP, "publish"),
+            "tenant-batches": self._token("tenant-batches", TENANT_APP, "publish"),
         }
         self.target = Target(port, admin_port, access_secret, tokens)
         self.process = Process("registry", [self._apus, "registry", "--config", self._configuration], folder)
@@ -107,13 +115,15 @@ class Service:
         self.memory.stop()
         return self.process.stop(60)
 
-    def _write_configuration(self, registry: str, port: int, admin_port: int, access_secret: str) -> None:
+    def _write_configuration(
+            self, registry: str, broker: str, port: int, admin_port: int, access_secret: str) -> None:
         key = os.path.join(self._folder, "AuthKey_SOAK123456.p8")
         run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key],
             self._folder)
         os.chmod(key, 0o600)
         text = CONFIGURATION.format(
-            registry=registry, port=port, admin_port=admin_port, access_key=ACCESS_KEY, access_secret=access_secret)
+            registry=registry, broker=broker, port=port, admin_port=admin_port, access_key=ACCESS_KEY,
+            access_secret=access_secret)
         for name, pools in ((APP, [POOL]), (TENANT_APP, [])):
             text += APP_CONFIGURATION.format(name=name, pools=json.dumps(pools), folder=self._folder)
         with open(self._configuration, "w", encoding="utf-8", opener=private) as file:
