@@ -8,6 +8,7 @@ enum InstructionPart: String, CaseIterable {
     case lookUp = "look_up"
     case lookUpInBatch = "look_up_in_batch"
     case oneToOne = "pipeline_one_to_one"
+    case remembered = "pipeline_remembered"
     case fanOut = "pipeline_fan_out"
     case pushService = "push_service"
 
@@ -17,7 +18,7 @@ enum InstructionPart: String, CaseIterable {
         case .decode, .render: (Scale.of(500, small: 5), Scale.of(5_000, small: 10))
         case .lookUp: (Scale.of(500, small: 5), Scale.of(2_000, small: 10))
         case .lookUpInBatch: (Scale.of(1_000, small: 100), Scale.of(4_000, small: 200))
-        case .oneToOne: (PipelineWork.datasets, Scale.of(4_000, small: 100))
+        case .oneToOne, .remembered: (PipelineWork.datasets, Scale.of(4_000, small: 100))
         case .fanOut: (PipelineWork.crowdDevices, Scale.of(3, small: 1) * PipelineWork.crowdDevices)
         case .pushService: (Scale.of(1_000, small: 100), Scale.of(4_000, small: 100))
         }
@@ -58,6 +59,7 @@ enum InstructionPart: String, CaseIterable {
         case .lookUp: try LookUpWork(registry: registry, batch: 1)
         case .lookUpInBatch: try LookUpWork(registry: registry, batch: 100)
         case .oneToOne: try PipelineWork.oneToOne(registry: registry, total: total)
+        case .remembered: try PipelineWork.oneToOne(registry: registry, total: total, isRemembered: true)
         case .fanOut: try PipelineWork.fanOut(registry: registry, total: total)
         case .pushService: try PushServiceWork(folder, total: total)
         }

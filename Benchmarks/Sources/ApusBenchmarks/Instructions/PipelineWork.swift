@@ -22,15 +22,22 @@ final class PipelineWork: CountedWork {
     private let pushesPerEvent: Int
     private var messages: ArraySlice<Message>
 
-    private init(registry: String, pushesPerEvent: Int, total: Int, event: (Int) -> String) throws {
-        drive = try PipelineDrive(registry: registry)
+    private init(
+        registry: String, pushesPerEvent: Int, total: Int, isRemembered: Bool = false, event: (Int) -> String
+    ) throws {
+        drive = try PipelineDrive(registry: registry, remembersEvents: isRemembered)
         self.pushesPerEvent = pushesPerEvent
-        messages = (0..<total / pushesPerEvent).map { TestEvents.message(event($0)) }[...]
+        messages =
+            (0..<total / pushesPerEvent).map { index in
+                var message = TestEvents.message(event(index))
+                if isRemembered { message.askToBeRemembered() }
+                return message
+            }[...]
     }
 
-    /// Events for one device each.
-    static func oneToOne(registry: String, total: Int) throws -> PipelineWork {
-        try PipelineWork(registry: registry, pushesPerEvent: 1, total: total) { index in
+    /// Events for one device each, which the registry remembers or not.
+    static func oneToOne(registry: String, total: Int, isRemembered: Bool = false) throws -> PipelineWork {
+        try PipelineWork(registry: registry, pushesPerEvent: 1, total: total, isRemembered: isRemembered) { index in
             RegisteredDevice.event(index % datasets, syncCount: index)
         }
     }
@@ -83,12 +90,14 @@ final class PipelineDrive {
     private var idleTicks = 0
 
     /// Makes a worker that has read what a worker reads before it consumes.
-    init(registry path: String) throws {
-        let configuration = PipelineScenario.configuration
+    init(registry path: String, remembersEvents: Bool) throws {
+        var configuration = PipelineScenario.configuration
+        configuration.limits.eventMemoryMilliseconds = remembersEvents ? 86_400_000 : 0
+        let limits = configuration.limits
         machine = PipelineMachine(configuration: configuration, planner: 1)
         let responders = try (0..<2).map { [clock] _ in
             RegistryResponder(
-                registry: try SQLiteRegistry.open(path: path, mode: .readWrite), limits: configuration.limits,
+                registry: try SQLiteRegistry.open(path: path, mode: .readWrite), limits: limits,
                 logger: .silent, metrics: RegistryMetrics(MetricsRegistry()), nowMilliseconds: { clock.milliseconds })
         }
         (reads, writes) = (responders[0], responders[1])

@@ -54,8 +54,8 @@ enum BenchmarkScenario: String, CaseIterable {
         switch self {
         case .matching: ScenarioLimits(seconds: 900, mebibytes: 8_192)
         case .subscriptions: ScenarioLimits(seconds: 1_800, mebibytes: 12_288)
-        case .peers: ScenarioLimits(seconds: 900, mebibytes: 4_096)
-        case .curves: ScenarioLimits(seconds: 1_200, mebibytes: 6_144)
+        case .peers: ScenarioLimits(seconds: 1_800, mebibytes: 4_096)
+        case .curves: ScenarioLimits(seconds: 2_400, mebibytes: 6_144)
         case .isolation: ScenarioLimits(seconds: 1_200, mebibytes: 4_096)
         // Two minutes, or many where all else goes first.
         case .instructions: ScenarioLimits(seconds: 1_800, mebibytes: 4_096)
