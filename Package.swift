@@ -128,7 +128,7 @@ let package = Package(
         // The messages of the broker, and the events that backends publish in them.
         swiftTarget(
             "ChangeEvents", in: "Core",
-            ["JSON", "Essentials", "Notifications", "Predicates", "Messages", "Hashing", "Tracing"]),
+            ["JSON", "Essentials", "Geography", "Notifications", "Predicates", "Messages", "Hashing", "Tracing"]),
         // Devices, subscriptions and all else that a registry keeps; its ports.
         swiftTarget(
             "RegistryCore", in: "Core",
@@ -261,7 +261,7 @@ let package = Package(
             "WorkerConfiguration", in: "Worker",
             [
                 "TOML", "ChangeEvents", "ChangeQueue", "Crypto", "Essentials", "EventLoop", "FCMTransport",
-                "HTTPClient", "JSON", "Notifications", "OperatorPage", "PostgreSQL", "RegistryAPI",
+                "HTTPClient", "JSON", "Notifications", "OperatorPage", "PostgreSQL", "Predicates", "RegistryAPI",
                 "RegistryCore", "ServiceClient", "StructuredLogging", "WebPushTransport", "Webhooks",
             ]),
         swiftTarget(

@@ -14,7 +14,7 @@ const { linePath, nearest, timeTicks, valueTicks } = await import(new URL("chart
 const { CAMPAIGN_COUNTS, filterWords, findings, platformWords, progressWords, stateWords } =
     await import(new URL("words.js", web));
 const { filterOf, shortId } = await import(new URL("letters.js", web));
-const { explainRequest } = await import(new URL("view-send.js", web));
+const { endWords, explainRequest } = await import(new URL("view-send.js", web));
 
 test("Integers that JavaScript would round stay as they were written", () => {
     const text = '{"a":9223372036854775807,"b":-1234567890123456,"c":12,"d":"1234567890123456789",'
@@ -255,6 +255,16 @@ test("Progress is told in words, and an unknown state as it is", () => {
         "300 of 1,200, 2 refused");
     assert.equal(progressWords({ done: 7 }), "7");
     assert.deepEqual(stateWords("new-state"), ["", "new-state"]);
+});
+
+test("the end of a test push is told in a sentence", () => {
+    assert.deepEqual(endWords({ pushes: [] }), ["", "RabbitMQ has the event; no push of it has ended yet."]);
+    assert.equal(endWords({ pushes: [{ outcome: "accepted" }] })[0], "good");
+    assert.deepEqual(
+        endWords({ pushes: [{ outcome: "retrying", reason: "throttled" }] }),
+        ["warn", "It waits for another attempt: throttled."]);
+    assert.deepEqual(
+        endWords({ wholeEvent: [{ outcome: "expired" }] }), ["bad", "It ended as expired."]);
 });
 
 test("An event to explain is sent as it was typed", () => {

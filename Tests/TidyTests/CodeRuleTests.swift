@@ -32,7 +32,7 @@ struct CodeRuleTests {
         "RegistryCore/Audiences/", "RegistryCore/Subscriptions/", "Notifications/", "Backoffice/Transfer/RegistryCopy",
         "Dispatcher/Pipeline/Records/", "RegistryAPI/Native/", "RegistryAPI/CloudKit/", "RegistryAPI/Cognito/",
         "RegistryAPI/Server/", "RegistryAPI/Routing/DeviceRegistrar", "RegistryAPI/Routing/CredentialGuard",
-        "RegistryAPI/Configuration/", "RegistryAPI/Tokens/",
+        "RegistryAPI/Configuration/", "RegistryAPI/Tokens/", "ChangeEvents/Tables/",
     ]
 
     @Test("Sets and dictionaries of names compare their bytes")

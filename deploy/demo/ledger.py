@@ -298,6 +298,8 @@ def check_outcomes(findings, metrics, messages, is_whole):
     findings.heading("Outcomes: what the backend was told" + (", against the worker's ledger" if is_whole else ""))
     findings.note("messages", len(messages))
     outcomes = metrics.by("apus_pushes_total", "outcome")
+    # The worker counts a rejected push as one with a dead token.
+    told["token-dead"] += told.pop("rejected", 0)
     names = {
         "accepted": "accepted", "token-dead": "token_dead", "expired": "expired", "coalesced": "coalesced",
         "retrying": "requeued_retry", "dead-lettered": "requeued_dead_letter",
@@ -313,9 +315,9 @@ def check_outcomes(findings, metrics, messages, is_whole):
 def check_campaigns(findings, campaigns, messages):
     """What the registry counted by campaign, against what the backend was told: each end of a push once."""
     ends = {
-        (message["outcome"], message["event"]["source"], message["event"]["id"], push["deviceId"],
-         push.get("subscriptionId"))
-        for message in messages for push in message["pushes"]
+        ("token-dead" if message["outcome"] == "rejected" else message["outcome"], message["event"]["source"],
+         message["event"]["id"], push["deviceId"], push.get("subscriptionId"))
+        for message in messages if message["outcome"] != "unmatched" for push in message["pushes"]
     }
     told = Counter(outcome for outcome, *_ in ends)
     findings.heading("Campaigns: what the registry counted, against the outcomes")

@@ -160,6 +160,8 @@ final class RelayCore {
     private func message(of row: OutboxRow) throws(EventRejection) -> OutgoingMessage {
         var message = Message(body: row.event)
         message.properties.contentType = "application/cloudevents+json"
+        // A relay that dies publishes its rows again.
+        message.askToBeRemembered()
         let (event, publishable) = try validator.publishable(
             message, atMilliseconds: WallClock.nowMilliseconds() - row.waitedMilliseconds)
         return OutgoingMessage(

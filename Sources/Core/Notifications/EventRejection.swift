@@ -26,6 +26,11 @@ public struct EventRejection: Error, Hashable, Sendable, CustomStringConvertible
         case invalidNotification = "invalid-notification"
         /// The target has no token of the kind that the push type goes to.
         case noToken = "no-token"
+        /// No source of the configuration names the table whose row changed.
+        case unknownTable = "unknown-table"
+        /// The message tells nothing that devices are to hear of, such as a row of a snapshot: it is acknowledged, and
+        /// becomes no dead letter.
+        case skipped
     }
 
     /// The machine-readable reason.

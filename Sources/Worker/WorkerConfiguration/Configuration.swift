@@ -1,3 +1,5 @@
+public import ChangeEvents
+
 /// Everything that an operator can decide, read and checked.
 ///
 /// Each key comes from the first of: `--set`, the environment, the file, the default. See `ConfigurationLoader`.
@@ -12,6 +14,10 @@ public struct Configuration: Hashable, Sendable {
     public var retry: Retry
     /// The section `[fanout]`.
     public var fanOut: FanOut
+    /// The section `[events]`, but for the history.
+    public var events: Events
+    /// What the section `[events]` says about the history of events.
+    public var history: History
     /// The section `[admin]`.
     public var admin: Admin
     /// The section `[log]`.
@@ -24,6 +30,8 @@ public struct Configuration: Hashable, Sendable {
     public var analytics: Analytics
     /// The section `[relay]`.
     public var relay: Relay
+    /// The sections `[[source]]`, in order; tables are distinct.
+    public var sources: [TableSource]
     /// The section `[webpush]`.
     public var webPush: WebPush
     /// The sections `[[app]]`, in order; names and identity pools are distinct.

@@ -41,7 +41,8 @@ public enum ConfigurationDocument {
     public static var tables: [Table] {
         sections.map { section in
             Table(
-                heading: heading(section.name), summary: ConfigurationSection.summary(section.name),
+                heading: ConfigurationSection.heading(section.name),
+                summary: ConfigurationSection.summary(section.name),
                 keys: section.keys.map { key in
                     let values = key.values.map { "Values: \($0)." }
                     let sentences = [key.summary, values, key.notes].compactMap { $0 }.filter { !$0.isEmpty }
@@ -49,8 +50,6 @@ public enum ConfigurationDocument {
                 })
         }
     }
-
-    private static func heading(_ name: String) -> String { name == "app" ? "[[app]]" : "[\(name)]" }
 
     // MARK: The list
 
@@ -81,7 +80,8 @@ public enum ConfigurationDocument {
         3. the file, whose relative paths begin at its folder;
         4. the default; `""` and `[]` are none, unless the key says more.
 
-        - In the environment and in `--set` apps count from 0: `APUS_APP_0_APNS_KEY_ID` is `app.0.apns.key_id`.
+        - In the environment and in `--set` apps and sources count from 0: `APUS_APP_0_APNS_KEY_ID` is
+          `app.0.apns.key_id`.
         - *secret*: give it as its variable, or name a file with it in `APUS_…_FILE`. A credential of systemd, a file
           `APUS_…` in `$CREDENTIALS_DIRECTORY`, is such a file: `APUS_RABBITMQ_URL`, or `APUS_APP_0_APNS_KEY` for a
           `key_file`. Files with keys or passwords have mode 600.
@@ -94,7 +94,7 @@ public enum ConfigurationDocument {
     }
 
     private static func table(_ name: String, _ keys: [ConfigurationKey]) -> String {
-        var text = "\n## `\(heading(name))`\n\n\(escaped(ConfigurationSection.summary(name)))\n\n"
+        var text = "\n## `\(ConfigurationSection.heading(name))`\n\n\(escaped(ConfigurationSection.summary(name)))\n\n"
         text += "| key | default | values | meaning |\n|---|---|---|---|\n"
         for key in keys {
             let standard = key.standard.map { "`\(TOMLNode.literal($0))`" } ?? "required"

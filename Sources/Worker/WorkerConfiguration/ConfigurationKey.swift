@@ -94,13 +94,15 @@ struct ConfigurationKey: Sendable {
     /// When a change of the key has an effect on a running process.
     var effect = Effect.afterReload
 
-    /// Whether the key belongs to an app; there may be several apps.
-    var isOfApp: Bool { section.hasPrefix("app") }
+    /// The list of tables that the key belongs to: `app` or `source`; nil if its table is there once.
+    var list: String? {
+        ConfigurationSection.lists.first { section == $0 || section.hasPrefix("\($0).") }
+    }
 
-    /// The full name, with the app's index in the file (from 0) if the key belongs to an app.
+    /// The full name, with the index (from 0) of the app, or of the other table of a list, that the key belongs to.
     func path(app index: Int?) -> String {
-        guard let index else { return "\(section).\(name)" }
-        return "app.\(index)\(section.dropFirst("app".count)).\(name)"
+        guard let index, let list else { return "\(section).\(name)" }
+        return "\(list).\(index)\(section.dropFirst(list.count)).\(name)"
     }
 
     /// The name of the environment variable that gives it.
@@ -120,7 +122,7 @@ struct ConfigurationKey: Sendable {
     var notes: String {
         var sentences = details.isEmpty ? [] : [details]
         if isSecret {
-            let variable = variable(app: isOfApp ? 0 : nil)
+            let variable = variable(app: list == nil ? nil : 0)
             sentences.append("Secret: set it as \(variable), or name a file with it in \(variable)_FILE.")
         }
         if effect == .afterRestart { sentences.append("A change needs a restart.") }
@@ -130,6 +132,12 @@ struct ConfigurationKey: Sendable {
 
 /// A table of the configuration, as its description begins.
 enum ConfigurationSection {
+    /// The tables that may be there several times.
+    static let lists = ["app", "source"]
+
+    /// The line that begins a table in the file: `[rabbitmq]`, `[[app]]`.
+    static func heading(_ section: String) -> String { lists.contains(section) ? "[[\(section)]]" : "[\(section)]" }
+
     /// The subject of a table, in one sentence.
     static func summary(_ section: String) -> String {
         switch section {
@@ -138,10 +146,12 @@ enum ConfigurationSection {
         case "registry.quotas": "Limits of what clients of the API may store; 0 is no limit."
         case "retry": "When failed pushes are tried again."
         case "fanout": "Events that reach many devices."
+        case "events": "Events that come again, and what became of events."
         case "admin": "Health and metrics."
         case "outcomes": "How backends are told what became of their pushes."
         case "analytics": "The counts of campaigns, which 'apus analytics' keeps in the registry."
         case "relay": "The outbox in a backend's database, which 'apus relay' empties."
+        case "source": "One for each table whose changed rows are record events; see deploy/sources.md."
         case "log": "The log."
         case "worker": "How a worker runs."
         case "app": "One for each app, with the tables of its push services."
@@ -159,10 +169,9 @@ enum ConfigurationSection {
 extension ConfigurationKey {
     /// Every key, in the order of the sample.
     static let all =
-        rabbitMQ + [registryURL] + registryAPI + quotas + retry + fanOut + admin + log + worker + outcomes + analytics
-        + relay + webPush + [appName, appBundleID, appIdentityPools, appOutcomes, appOpens] + apns + fcm + adm
-        + appWebPush
-        + webhook
+        rabbitMQ + [registryURL] + registryAPI + quotas + retry + fanOut + events + history + admin + log + worker
+        + outcomes + analytics + relay + source + webPush
+        + [appName, appBundleID, appIdentityPools, appOutcomes, appOpens] + apns + fcm + adm + appWebPush + webhook
 
     /// A list of texts, as a standard value.
     static func texts(_ values: [String]) -> TOMLNode.Value {

@@ -8,10 +8,10 @@ import TOML
 ///
 /// 1. `--set KEY=VALUE`;
 /// 2. the environment variable `APUS_` and the key in capitals with `_` for each dot, for example `APUS_RABBITMQ_URL`
-///    for `rabbitmq.url`. The keys of apps are numbered from 0, in the order of the file: `APUS_APP_0_APNS_KEY_ID` is
-///    `app.0.apns.key_id`. The number after the file's last app makes a new app. For secrets, `…_FILE` names a file
-///    that holds the value and, at its end, perhaps one new line. A file `APUS_…` of `$CREDENTIALS_DIRECTORY` is such
-///    a file (`ServiceCredentials`);
+///    for `rabbitmq.url`. The keys of apps and sources are numbered from 0, in the order of the file:
+///    `APUS_APP_0_APNS_KEY_ID` is `app.0.apns.key_id`. The number after the file's last app makes a new app. For
+///    secrets, `…_FILE` names a file that holds the value and, at its end, perhaps one new line. A file `APUS_…` of
+///    `$CREDENTIALS_DIRECTORY` is such a file (`ServiceCredentials`);
 /// 3. the file;
 /// 4. the default.
 ///
@@ -74,7 +74,7 @@ public struct ConfigurationLoader: Sendable {
         merger.add(overrides)
         var reader = ConfigurationReader(merger, path: usedPath, purpose: purpose)
         let configuration = reader.readConfiguration()
-        let isAppBroken = reader.problems.contains { $0.key.hasPrefix("app") }
+        let isAppBroken = reader.problems.contains { $0.key == "app" || $0.key.hasPrefix("app.") }
         if configuration.apps.isEmpty, [.worker, .check].contains(purpose), fileProblems.isEmpty, !isAppBroken {
             reader.problems.append(
                 ConfigurationProblem(

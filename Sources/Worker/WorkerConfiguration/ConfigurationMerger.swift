@@ -3,14 +3,14 @@ import TOML
 
 /// Puts the file, the environment and the command line over each other, and finds names that do not exist.
 struct ConfigurationMerger {
-    private static let appCountMaximum = 256
+    private static let countMaximum = 256
     /// The variables that begin as configuration keys do but are none.
     private static let otherVariables = ["APUS_CONFIG"]
 
     /// The given values, by the full name of the key; the later source wins.
     private(set) var values: [String: RawValue] = [:]
-    /// How many apps there are, wherever they were given.
-    private(set) var appCount = 0
+    /// How many tables each list has, wherever they were given.
+    private(set) var counts: [String: Int] = [:]
     /// The values that cannot be used.
     private(set) var problems: [ConfigurationProblem] = []
     /// The values that are not used.
@@ -24,14 +24,15 @@ struct ConfigurationMerger {
         for entry in entries {
             let origin = ConfigurationOrigin.file(path: path, line: entry.node.line)
             switch (entry.key, entry.node.value) {
-            case ("app", .array(let nodes)):
-                for (index, node) in nodes.prefix(Self.appCountMaximum).enumerated() {
-                    addApp(node, index: index, path: path, line: entry.node.line)
+            case (let list, .array(let nodes)) where ConfigurationSection.lists.contains(list):
+                for (index, node) in nodes.prefix(Self.countMaximum).enumerated() {
+                    addElement(node, of: list, index: index, path: path, line: entry.node.line)
                 }
-                if nodes.count > Self.appCountMaximum {
-                    fail(origin, "app", "\(nodes.count) apps", "one worker takes at most \(Self.appCountMaximum)")
+                if nodes.count > Self.countMaximum {
+                    fail(origin, list, "\(nodes.count) \(list)s", "one worker takes at most \(Self.countMaximum)")
                 }
-            case ("app", _): fail(origin, "app", "app is not a list", "write [[app]], with two brackets")
+            case (let list, _) where ConfigurationSection.lists.contains(list):
+                fail(origin, list, "\(list) is not a list", "write [[\(list)]], with two brackets")
             case (let name, .table(let members)) where sections.contains(name):
                 addTable(members, section: name, app: nil, path: path)
             case (let name, _) where sections.contains(name):
@@ -41,14 +42,15 @@ struct ConfigurationMerger {
         }
     }
 
-    private mutating func addApp(_ node: TOMLNode, index: Int, path: String, line: Int) {
+    private mutating func addElement(_ node: TOMLNode, of list: String, index: Int, path: String, line: Int) {
         guard case .table(let members) = node.value else {
             let origin = ConfigurationOrigin.file(path: path, line: line)
             return fail(
-                origin, "app.\(index)", "the app is \(node.kindDescription)", "write [[app]] and its keys below")
+                origin, "\(list).\(index)", "the \(list) is \(node.kindDescription)",
+                "write [[\(list)]] and its keys below")
         }
-        appCount = max(appCount, index + 1)
-        addTable(members, section: "app", app: index, path: path)
+        counts[list] = max(counts[list] ?? 0, index + 1)
+        addTable(members, section: list, app: index, path: path)
     }
 
     private mutating func addTable(_ members: [TOMLEntry], section: String, app: Int?, path: String) {
@@ -57,7 +59,8 @@ struct ConfigurationMerger {
             of: ConfigurationKey.all.filter { $0.section.hasPrefix(section + ".") }.map {
                 $0.section.dropFirst(section.count + 1)
             })
-        let prefix = app.map { "app.\($0)\(section.dropFirst("app".count))." } ?? "\(section)."
+        let list = section.prefix { $0 != "." }
+        let prefix = app.map { "\(list).\($0)\(section.dropFirst(list.count))." } ?? "\(section)."
         for member in members {
             let origin = ConfigurationOrigin.file(path: path, line: member.node.line)
             if let key = keys.first(where: { $0.name == member.key }) {
@@ -81,15 +84,15 @@ struct ConfigurationMerger {
     mutating func add(environment: [String: String]) {
         let relevant = environment.filter { $0.key.hasPrefix("APUS_") && !Self.otherVariables.contains($0.key) }
         for (name, value) in relevant.sorted(by: { $0.key < $1.key }) {
-            let index = Self.appIndex(inVariable: name)
+            let (list, index) = Self.place(inVariable: name)
             let origin = ConfigurationOrigin.environment(name)
-            let candidates = ConfigurationKey.all.filter { $0.isOfApp == (index != nil) }
+            let candidates = ConfigurationKey.all.filter { $0.list == list }
             if let key = candidates.first(where: { $0.variable(app: index) == name }) {
                 set(key, app: index, to: value, origin: origin)
             } else if let key = candidates.first(where: { $0.isSecret && $0.variable(app: index) + "_FILE" == name }) {
                 setFromFile(key, app: index, path: value, environment: environment, origin: origin)
             } else {
-                let known = ConfigurationKey.all.map { $0.variable(app: $0.isOfApp ? index ?? 0 : nil) }
+                let known = ConfigurationKey.all.map { $0.variable(app: $0.list == list ? index : 0) }
                 let nearest =
                     SpellingSuggestion.nearest(to: name, among: known).map { "did you mean \($0)?" } ?? "it is ignored"
                 warnings.append(
@@ -119,9 +122,15 @@ struct ConfigurationMerger {
         }
     }
 
-    private static func appIndex(inVariable name: String) -> Int? {
-        guard name.hasPrefix("APUS_APP_") else { return nil }
-        return Int(name.dropFirst("APUS_APP_".count).prefix { $0 != "_" })
+    /// The list that a variable belongs to, and the index in it; nil if it belongs to none.
+    private static func place(inVariable name: String) -> (list: String?, index: Int?) {
+        for list in ConfigurationSection.lists {
+            let prefix = "APUS_\(list.uppercased())_"
+            if name.hasPrefix(prefix), let index = Int(name.dropFirst(prefix.count).prefix { $0 != "_" }) {
+                return (list, index)
+            }
+        }
+        return (nil, nil)
     }
 
     // MARK: The command line
@@ -130,12 +139,13 @@ struct ConfigurationMerger {
     mutating func add(_ overrides: [ConfigurationOverride]) {
         for override in overrides {
             let parts = override.key.split(separator: ".", omittingEmptySubsequences: false)
-            let index = parts.first == "app" && parts.count > 1 ? Int(parts[1]) : nil
-            let candidates = ConfigurationKey.all.filter { $0.isOfApp == (index != nil) }
+            let index = parts.count > 1 ? Int(parts[1]) : nil
+            let list = index == nil ? nil : ConfigurationSection.lists.first { $0 == parts[0] }
+            let candidates = ConfigurationKey.all.filter { $0.list == list }
             if let key = candidates.first(where: { $0.path(app: index) == override.key }) {
                 set(key, app: index, to: override.value, origin: .flag)
             } else {
-                let known = ConfigurationKey.all.map { $0.path(app: $0.isOfApp ? index ?? 0 : nil) }
+                let known = ConfigurationKey.all.map { $0.path(app: $0.list == list ? index : 0) }
                 failUnknown(.flag, override.key, name: override.key, known: known, prefix: "")
             }
         }
@@ -144,12 +154,12 @@ struct ConfigurationMerger {
     // MARK: All of them
 
     private mutating func set(_ key: ConfigurationKey, app: Int?, to text: String, origin: ConfigurationOrigin) {
-        if let app {
-            guard (0..<Self.appCountMaximum).contains(app) else {
-                let remedy = "count the apps from 0 to \(Self.appCountMaximum - 1)"
-                return fail(origin, key.path(app: app), "there is no app \(app)", remedy)
+        if let app, let list = key.list {
+            guard (0..<Self.countMaximum).contains(app) else {
+                let remedy = "count the \(list)s from 0 to \(Self.countMaximum - 1)"
+                return fail(origin, key.path(app: app), "there is no \(list) \(app)", remedy)
             }
-            appCount = max(appCount, app + 1)
+            counts[list] = max(counts[list] ?? 0, app + 1)
         }
         values[key.path(app: app)] = RawValue(content: .text(text), origin: origin)
     }

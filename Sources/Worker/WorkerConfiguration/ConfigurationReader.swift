@@ -5,8 +5,8 @@ import TOML
 struct ConfigurationReader {
     /// The given values, by the full name of the key.
     let values: [String: RawValue]
-    /// How many apps there are.
-    let appCount: Int
+    /// How many tables each list has.
+    let counts: [String: Int]
     /// The file, if there is one; its folder is where relative paths in it begin.
     let path: String?
     /// The purpose that the configuration is read for.
@@ -20,7 +20,7 @@ struct ConfigurationReader {
 
     init(_ merger: ConfigurationMerger, path: String?, purpose: ConfigurationLoader.Purpose) {
         values = merger.values
-        appCount = merger.appCount
+        counts = merger.counts
         self.path = path
         self.purpose = purpose
         problems = merger.problems
@@ -224,9 +224,9 @@ extension ConfigurationReader {
     mutating func readConfiguration() -> Configuration {
         Configuration(
             rabbitMQ: readRabbitMQ(), registry: readRegistry(), registryAPI: readRegistryAPI(), retry: readRetry(),
-            fanOut: readFanOut(), admin: readAdmin(), log: readLog(), worker: readWorker(),
-            outcomes: readOutcomes(), analytics: readAnalytics(), relay: readRelay(), webPush: readWebPush(),
-            apps: readApps())
+            fanOut: readFanOut(), events: readEvents(), history: readHistory(), admin: readAdmin(), log: readLog(),
+            worker: readWorker(), outcomes: readOutcomes(), analytics: readAnalytics(), relay: readRelay(),
+            sources: readSources(), webPush: readWebPush(), apps: readApps())
     }
 
     /// Whether a text is 1 to 64 letters, digits and the given other characters.

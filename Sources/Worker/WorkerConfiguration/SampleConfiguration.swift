@@ -24,11 +24,14 @@ public enum SampleConfiguration {
 
             """
         var section = ""
+        var mark = ""
         for key in ConfigurationKey.all {
             if key.section != section {
                 section = key.section
                 text += "\n" + comment(ConfigurationSection.summary(section))
-                text += section == "app" ? "[[app]]\n" : "[\(section)]\n"
+                // A list of which one may be there, but need not.
+                mark = section == "source" ? "# " : ""
+                text += "\(mark)\(ConfigurationSection.heading(section))\n"
             }
             let parts = [
                 key.standard == nil ? "Required." : "", key.summary, key.values.map { "Values: \($0)." } ?? "",
@@ -37,7 +40,7 @@ public enum SampleConfiguration {
             text += comment(parts.joined(separator: " "))
             let other = literals["\(key.section).\(key.name)"]
             guard let literal = other ?? (key.example ?? key.standard).map(TOMLNode.literal) else { continue }
-            text += "\(key.name) = \(literal)\n"
+            text += "\(mark)\(key.name) = \(literal)\n"
         }
         return text
     }

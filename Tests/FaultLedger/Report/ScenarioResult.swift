@@ -25,7 +25,7 @@ struct ScenarioResult: Sendable {
     var verdict: [String] {
         var verdict = problems
         if counts.lost > 0 { verdict.append("\(counts.lost) confirmed events are lost") }
-        if counts.untold > 0, !scenario.setting.dropsOutcomes {
+        if counts.untold > 0 {
             verdict.append("the backend was not told of \(counts.untold) accepted pushes")
         }
         if counts.unexpected > 0 { verdict.append("\(counts.unexpected) pushes were not expected") }
@@ -38,9 +38,11 @@ struct ScenarioResult: Sendable {
         if counts.duplicated > duplicatesMaximum {
             verdict.append("\(counts.duplicated) duplicates; the fault explains \(duplicatesMaximum)")
         }
-        if counts.toldAgain > duplicatesMaximum {
+        let toldAgainMaximum =
+            duplicatesMaximum + (scenario.setting.blocksOutcomes ? scenario.setting.pushesPerRedeliveryMaximum : 0)
+        if counts.toldAgain > toldAgainMaximum {
             verdict.append(
-                "the backend was told again \(counts.toldAgain) times; the fault explains \(duplicatesMaximum)")
+                "the backend was told again \(counts.toldAgain) times; the fault explains \(toldAgainMaximum)")
         }
         if counts.confirmed == 0, problems.isEmpty { verdict.append("nothing was confirmed") }
         return verdict

@@ -110,7 +110,7 @@ extension Scenario {
     static let brokerMemoryAlarm = Scenario(
         name: "broker-memory-alarm", domain: .broker,
         sentence: "a memory alarm blocks publishing while a backlog is worked off, which has to go on",
-        setting: Setting(isBrokerPrivate: true, dropsOutcomes: true), redeliveries: 0
+        setting: Setting(isBrokerPrivate: true, blocksOutcomes: true), redeliveries: 0
     ) { environment in
         try await workOffBacklog(
             environment, raise: ["set_vm_memory_high_watermark", "0"], clear: ["set_vm_memory_high_watermark", "0.4"])
@@ -120,7 +120,7 @@ extension Scenario {
     static let brokerDiskAlarm = Scenario(
         name: "broker-disk-alarm", domain: .broker,
         sentence: "a disk alarm blocks publishing while a backlog is worked off, which has to go on",
-        setting: Setting(isBrokerPrivate: true, dropsOutcomes: true), redeliveries: 0
+        setting: Setting(isBrokerPrivate: true, blocksOutcomes: true), redeliveries: 0
     ) { environment in
         try await workOffBacklog(
             environment, raise: ["set_disk_free_limit", "900000GB"], clear: ["set_disk_free_limit", "10MB"])

@@ -37,6 +37,14 @@ extension Scenario {
         }
     }.prepared(holdUpConfirms)
 
+    /// What a relay publishes again is pushed once.
+    ///
+    /// With one worker no two have a copy each at the same moment.
+    static let outboxPushedOnce = outbox(
+        "outbox-pushed-once", "SIGKILL to one of two relays after the other, beside one worker: nothing comes twice",
+        setting: Setting(workers: 1), redeliveries: 0, strike: outboxRelayKilled.strike
+    ).prepared(holdUpConfirms)
+
     /// The backend's database dies as by a power failure, and comes back.
     static let outboxDatabaseKilled = outbox(
         "outbox-postgresql-killed", "the PostgreSQL of an outbox is killed, and started again after 3 s",
@@ -65,7 +73,7 @@ extension Scenario {
     /// The broker takes no publishes, for longer than a relay holds rows.
     static let outboxMemoryAlarm = outbox(
         "outbox-memory-alarm", "a memory alarm blocks the relays of an outbox for longer than they hold rows",
-        setting: Setting(isBrokerPrivate: true, loadSeconds: 16, dropsOutcomes: true), redeliveries: 4
+        setting: Setting(isBrokerPrivate: true, loadSeconds: 16, blocksOutcomes: true), redeliveries: 4
     ) { environment in
         let broker = try environment.broker
         try await broker.control("set_vm_memory_high_watermark", "0")

@@ -47,8 +47,8 @@ struct Scenario: Sendable {
         var removedDevicesMaximum = 0
         /// How many events may become dead letters although they are not broken, because a service says no for good.
         var soundDeadLettersMaximum = 0
-        /// Whether the broker takes no messages for so long that workers drop outcomes.
-        var dropsOutcomes = false
+        /// Whether the broker takes no messages for so long that outcomes which it may have wait in the registry, too.
+        var blocksOutcomes = false
         /// How long everything may take to settle after the load has ended, in seconds.
         var settleSeconds = 120.0
 
@@ -129,8 +129,8 @@ struct Scenario: Sendable {
 
     /// Faults between a backend's commit and RabbitMQ's confirm.
     static let outbox: [Scenario] = [
-        .outboxRelayKilled, .outboxDatabaseKilled, .outboxBrokerKilled, .outboxMemoryAlarm, .outboxSilence,
-        .outboxSessionsTerminated,
+        .outboxRelayKilled, .outboxPushedOnce, .outboxDatabaseKilled, .outboxBrokerKilled, .outboxMemoryAlarm,
+        .outboxSilence, .outboxSessionsTerminated,
     ]
 
     /// Faults of APNs, as the simulator has them.

@@ -106,7 +106,7 @@ struct APIFuzzTarget: FuzzTarget {
         let router = RequestRouter(
             apis: apis, lines: RequestLines(reading: RequestLine(context), writing: RequestLine(context)),
             metrics: RegistryAPIMetrics(MetricsRegistry()))
-        let decoder = EventDecoder()
+        let decoder = EventDecoder(sources: EventFuzzTarget.sources)
         for request in requests {
             if request.target.rawPath == "/v1/events" { try readEvents(of: request, decoder) }
             if case .now(let response) = router.answer(request) { try check(response, request) }

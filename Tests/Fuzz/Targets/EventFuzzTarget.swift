@@ -1,6 +1,7 @@
 import ChangeEvents
 import Dispatch
 import DispatchCore
+import Essentials
 import EventLoop
 import Messages
 import Metrics
@@ -97,6 +98,16 @@ struct EventFuzzTarget: FuzzTarget {
         }
     }
 
+    /// The tables of the examples, whose changes are events.
+    static let sources = TableSources([
+        TableSource(
+            table: "public.songs", recordType: "Song", key: ["id", "released"],
+            changes: Set(TableSource.Change.allCases)),
+        TableSource(
+            table: "customers", recordType: "Song", columns: ["email", "joined"],
+            types: [ByteText("joined"): .moment(.days), ByteText("email"): .decimal(scale: nil)]),
+    ])
+
     private static let configuration: PipelineConfiguration = {
         let delaysMilliseconds: [Int64] = [1_000, 60_000, 900_000]
         var limits = DispatchLimits()
@@ -119,6 +130,7 @@ struct EventFuzzTarget: FuzzTarget {
                 fanout: FuzzWorld.fanOutQueue, deadLetter: FuzzWorld.deadLetterQueue),
             limits: limits)
         configuration.repeatDelayNanoseconds = 1
+        configuration.sources = sources
         return configuration
     }()
 
@@ -175,6 +187,7 @@ struct EventFuzzTarget: FuzzTarget {
         RetryHeader.devices, RetryHeader.originalExchange, RetryHeader.originalRoutingKey,
         RetryHeader.reason, RetryHeader.detail, "ce-type", "ce-id", "ce-source", "ce-specversion", "ce-time",
         "cloudEvents:type", "x-timestamp-ms", "x-death", "x-delivery-count", "x-first-death-queue", "x-own",
+        "id", "type",
     ]
 
     /// Up to seven headers, among them all that mean something to a worker.

@@ -165,4 +165,5 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
 
 extension PostgresRegistry: PauseRegistry, WorkerReportRegistry, AuditRegistry, DeadLetterRegistry {}
 extension PostgresRegistry: CourierRegistry, CourierKeyRegistry, FanOutRegistry, CampaignRegistry {}
-extension PostgresRegistry: DeviceDetailRegistry {}
+extension PostgresRegistry: DeviceDetailRegistry, EventMemoryRegistry, OutcomeHistoryRegistry {}
+extension PostgresRegistry: OutcomeOutboxRegistry {}

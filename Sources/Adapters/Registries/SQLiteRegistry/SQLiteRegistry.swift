@@ -141,4 +141,5 @@ public final class SQLiteRegistry: Registry {
 
 extension SQLiteRegistry: PauseRegistry, WorkerReportRegistry, AuditRegistry, DeadLetterRegistry {}
 extension SQLiteRegistry: CourierRegistry, CourierKeyRegistry, FanOutRegistry, CampaignRegistry {}
-extension SQLiteRegistry: DeviceDetailRegistry {}
+extension SQLiteRegistry: DeviceDetailRegistry, EventMemoryRegistry, OutcomeHistoryRegistry {}
+extension SQLiteRegistry: OutcomeOutboxRegistry {}

@@ -1,11 +1,14 @@
 // A test push to a device, and why a device did or did not get an event.
 
-import { post, postText } from "./api.js";
+import { get, post, postText } from "./api.js";
 import { tell } from "./dialogs.js";
 import { chip, facts, h, renew } from "./dom.js";
 import { formatRoute } from "./route.js";
 
 const TEXT_CHARACTERS_MAXIMUM = 200;
+// For how long a test push is followed, and how often it is asked for.
+const FOLLOW_TURNS = 30;
+const FOLLOW_MILLISECONDS = 1_000;
 const VERDICTS = {
     "would-get": ["good", "Would get it"], "would-not-get": ["bad", "Would not get it"],
     "cannot-tell": ["warn", "Cannot be told"],
@@ -46,11 +49,12 @@ export class SendView {
             this.sent);
         onSubmit(form, async ({ deviceId, title, body }) => {
             const { eventId, eventSource, apnsId } = await post("test-push", { deviceId, title, body });
-            renew(this.sent, h("p", { class: "finding good" }, "RabbitMQ has the event; a worker pushes it now."),
-                facts([["Event", h("a", { href: formatRoute("find", "", { kind: "event", value: eventId }) },
+            const end = h("p", { class: "finding" }, "RabbitMQ has the event; a worker pushes it now.");
+            renew(this.sent, end, facts([["Event", h("a", { href: formatRoute("find", "", { kind: "event", value: eventId }) },
                     eventId)], ["Source", eventSource],
                     ["apns-id", apnsId && h("a", { class: "code",
                         href: formatRoute("find", "", { kind: "apns-id", value: apnsId }) }, apnsId)]]));
+            follow(eventId, end);
         });
         return form;
     }
@@ -80,6 +84,35 @@ export class SendView {
                         ok === undefined ? " (note)" : ok ? " (yes)" : " (no)")), ` ${text}`))),
             apnsId && facts([["apns-id", h("span", { class: "code" }, apnsId)]]));
     }
+}
+
+/// Shows the end of a test push in place of its beginning, if workers keep that and the page still shows it.
+async function follow(eventId, element) {
+    for (let turn = 0; turn < FOLLOW_TURNS; turn++) {
+        await new Promise((resolve) => setTimeout(resolve, FOLLOW_MILLISECONDS));
+        if (!element.isConnected) return;
+        let found;
+        try {
+            found = await get(`test-push?id=${encodeURIComponent(eventId)}`);
+        } catch {
+            continue;
+        }
+        if (!found.isKept) return;
+        const [kind, text] = endWords(found);
+        element.className = `finding ${kind}`;
+        renew(element, text);
+        if (found.isEnded) return;
+    }
+}
+
+/// How the newest push of an event ended, as a kind of finding and a sentence.
+export function endWords({ pushes = [], wholeEvent = [] }) {
+    const [end] = [...pushes, ...wholeEvent];
+    if (end === undefined) return ["", "RabbitMQ has the event; no push of it has ended yet."];
+    const reason = end.reason === undefined ? "" : `: ${end.reason}`;
+    if (end.outcome === "accepted") return ["good", "The push service has accepted it."];
+    if (end.outcome === "retrying") return ["warn", `It waits for another attempt${reason}.`];
+    return ["bad", `It ended as ${end.outcome}${reason}.`];
 }
 
 /// The body of a question; the event's text goes in as it is, because JavaScript would round its large numbers.

@@ -21,14 +21,15 @@ struct ExplainCommand: Command {
         discussion: """
             Tells from logs, outcomes and the registry what happened to the event with this id, in the
             order in which it happened, and ends with how many pushes ended how. The registry knows
-            the event's dead letters and its large fan-out. Logs tell most at log.level "debug";
-            outcomes are published for apps that set 'outcomes'. A trace of 32 digits may stand for
+            the event's dead letters and its large fan-out, and with events.history what became of
+            each push. Logs tell most at log.level "debug". A trace of 32 digits may stand for
             the id: its events are found in the logs.
 
             Why a device would get an event now, or would not, the operator's page tells under Find.
             """,
         examples: [
-            .init("apus explain 6f2c --log worker.log", "Tells what a log and the registry know."),
+            .init("apus explain 6f2c", "Tells what the registry knows, with events.history = \"24h\"."),
+            .init("apus explain 6f2c --log worker.log", "Tells what a log knows as well."),
             .init(
                 "journalctl --unit 'apus@*' --output cat | apus explain 6f2c --log -",
                 "Reads the journal of all workers."),
@@ -99,6 +100,9 @@ struct ExplainCommand: Command {
     private static func addStored(
         _ identifier: String, in registry: any RegistryStore, to history: inout EventHistory
     ) throws {
+        for body in try registry.keptOutcomes(ofEvent: identifier, limit: EventHistory.entriesMaximum) {
+            try? history.addOutcome(body)
+        }
         var filter = DeadLetterFilter()
         filter.eventIdentifier = identifier
         // Letters of events without a source have none to look for.

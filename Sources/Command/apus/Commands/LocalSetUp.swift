@@ -16,7 +16,7 @@ struct LocalSetUp {
     static let configuration = SampleConfiguration.text(overriding: [
         "registry.listen": #""127.0.0.1:8080""#, "registry.events": "true",
         "registry.access_keys_file": "\"\(accessKeysFile)\"",
-        "worker.declare_topology": "true", "app.apns.endpoint": "\"\(apnsAddress)\"",
+        "events.history": #""24h""#, "worker.declare_topology": "true", "app.apns.endpoint": "\"\(apnsAddress)\"",
         "app.apns.ca_file": "\"\(trustAnchorFile)\"",
     ])
 

@@ -25,6 +25,15 @@ struct PublishCommand: Command {
     private static let tokenFile = CommandOption.value(
         "token-file", "FILE", "With --url: a file with a token that may publish.")
 
+    private static let dryRun = CommandOption.flag(
+        "dry-run",
+        "Publish nothing: show whom each event would reach, and what each push service would get.")
+
+    private static let wait = CommandOption.flag(
+        "wait", "Wait until the pushes of each event have ended, and tell how; the registry has to keep that.")
+    /// The most events that are followed.
+    private static let followedMaximum = 1_000
+
     let name = "publish"
     let summary = "Publish change events and wait until RabbitMQ has confirmed them"
     let help = CommandHelp(
@@ -40,6 +49,12 @@ struct PublishCommand: Command {
 
             With --url nothing of the configuration but its apps is used: events go to
             POST /v1/events of the registry's API, which has to have registry.events = true.
+
+            --wait needs events.history in the configuration of the workers and here. It ends with
+            75 if pushes still wait after --timeout, and does not see those of large fan-outs.
+
+            --dry-run needs no RabbitMQ. The registry is read and not changed; the worker's own
+            code finds the devices and makes the content of their pushes.
             """,
         examples: [
             .init(
@@ -55,6 +70,9 @@ struct PublishCommand: Command {
                 "Reports a created record; a JSON value is taken as JSON, any other value as text."),
             .init("apus publish --file events.ndjson", "Publishes a file of CloudEvents."),
             .init(
+                "apus publish --dry-run --type push.requested --app chat --user-id ann --title Hello",
+                "Shows the devices of ann and what APNs or FCM would get for them."),
+            .init(
                 "apus registry token add shop --permission publish > token\n"
                     + "apus publish --url http://127.0.0.1:8080 --token-file token --file events.ndjson",
                 "Publishes them over HTTP."),
@@ -63,28 +81,40 @@ struct PublishCommand: Command {
             .data, .noInput, .unavailable, .inputOutput, .temporaryFailure, .noPermission, .configuration,
         ]
     )
-    let options = PublishedEvent.options + [file, deadline, url, tokenFile] + CommandOption.configuration
+    let options =
+        PublishedEvent.options + [file, deadline, url, tokenFile, wait, dryRun, .json] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let isDryRun = invocation.has(Self.dryRun)
+        for other in [Self.url, Self.wait] where isDryRun && invocation.has(other) {
+            throw CommandFailure.usage("--dry-run and --\(other.name) exclude each other")
+        }
+        if invocation.isJSON, !isDryRun { throw CommandFailure.usage("--json needs --dry-run") }
         let deadlineSeconds = try invocation.integer(Self.deadline, in: 1...86_400) ?? 60
         let path = invocation.string(Self.file)
         let body = path == nil ? try PublishedEvent.body(invocation) : nil
         if path != nil { try PublishedEvent.checkAbsence(invocation) }
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
         // The input is checked before the broker is contacted: an invalid event is not worth a connection.
-        var validator = EventValidator(apps: configuration.pipeline.apps)
+        var validator = EventValidator(apps: configuration.pipeline.apps, sources: configuration.pipeline.sources)
         let single = try body.map { body throws(CommandFailure) in try CheckedEvent(body, &validator) }
         let descriptor = try path.map { path throws(CommandFailure) in try PublishRun.open(path) }
-        var broker = try invocation.has(Self.url) ? nil : invocation.broker(configuration)
+        let follower = try invocation.has(Self.wait) ? PublishFollower(configuration, invocation) : nil
+        var broker = try isDryRun || invocation.has(Self.url) ? nil : invocation.broker(configuration)
         broker?.refusedAgainSeconds = Double(deadlineSeconds)
         do { try await broker?.checkConnection() } catch { throw CommandFailure(error) }
         let publisher: any MessagePublisher =
             if let broker {
                 try ConfirmedPublisher(configuration: broker, logger: .silent, metrics: MetricsRegistry())
+            } else if isDryRun {
+                try PreviewPublisher(configuration, output: invocation.output, isJSON: invocation.isJSON)
             } else {
                 try Self.publisherOverHTTP(invocation)
             }
-        let run = PublishRun(publisher: publisher, exchange: configuration.topology.names.changes)
+        let run = PublishRun(
+            publisher: publisher, exchange: configuration.topology.names.changes,
+            verb: isDryRun ? "looked at and not published" : "published and confirmed",
+            namesMaximum: follower == nil ? 1 : Self.followedMaximum)
         publisher.start(handler: run)
         do {
             if let single { run.publish(single, line: nil) }
@@ -95,6 +125,7 @@ struct PublishCommand: Command {
         }
         _ = await publisher.close(deadlineSeconds: Double(deadlineSeconds))
         let code = run.finish()
+        if code == .ok, let follower { return try await follower.follow(run.names, seconds: deadlineSeconds) }
         guard code == .unavailable, let broker else { return code }
         if let missing = try? await broker.missingRightToPublish() { throw CommandFailure(.noPermission, missing) }
         throw CommandFailure(code, "no queue takes events; run `apus topology apply`")
@@ -130,6 +161,8 @@ struct CheckedEvent {
     /// Operators may bind other queues by it; work queues share the events by it, with all events of a dataset in one
     /// queue.
     let routingKey: String
+    /// Its identity.
+    let name: PublishRun.EventName
 
     /// Checks an event as a worker would.
     ///
@@ -144,6 +177,7 @@ struct CheckedEvent {
             let checked = try validator.publishable(message, atMilliseconds: WallClock.nowMilliseconds())
             self.message = checked.message
             routingKey = checked.event.routingKey
+            name = PublishRun.EventName(identifier: checked.event.identifier, source: checked.event.source)
         } catch {
             throw CommandFailure(.data, error.message)
         }

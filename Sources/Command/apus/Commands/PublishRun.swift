@@ -10,6 +10,8 @@ final class PublishRun: PublishHandler {
     private struct State {
         /// The lines on which the events began that have no outcome; nil for an event made of options.
         var outstandingLines: [UInt64: Int?] = [:]
+        /// The first events.
+        var names: [EventName] = []
         var lastIdentifier: UInt64 = 0
         var confirmedCount = 0
         var returnedCount = 0
@@ -18,19 +20,37 @@ final class PublishRun: PublishHandler {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
+    /// The identity of an event.
+    struct EventName: Hashable, Sendable {
+        let identifier: String
+        let source: String
+    }
+
     /// How many events may await their confirm; reading pauses beyond.
     private static let outstandingMaximum = 8_192
     private static let readBytes = 65_536
 
     private let publisher: any MessagePublisher
     private let exchange: String
+    /// What became of an event that the publisher took.
+    private let verb: String
+    private let namesMaximum: Int
     private let state = Mutex(State())
     private let progress = ProgressLine()
     private let startedNanoseconds = MonotonicClock.nowNanoseconds()
 
-    init(publisher: any MessagePublisher, exchange: String) {
+    /// Creates a run.
+    ///
+    /// - Parameters:
+    ///   - publisher: takes the events.
+    ///   - exchange: where they go.
+    ///   - verb: what became of an event that the publisher took, for people.
+    ///   - namesMaximum: of how many events the identity is remembered.
+    init(publisher: any MessagePublisher, exchange: String, verb: String, namesMaximum: Int) {
         self.publisher = publisher
         self.exchange = exchange
+        self.verb = verb
+        self.namesMaximum = namesMaximum
     }
 
     // MARK: Reading
@@ -93,6 +113,7 @@ final class PublishRun: PublishHandler {
     func publish(_ event: CheckedEvent, line: Int?) {
         let identifier = state.withLock { state in
             state.lastIdentifier += 1
+            if state.names.count < namesMaximum { state.names.append(event.name) }
             state.outstandingLines[state.lastIdentifier] = .some(line)
             return state.lastIdentifier
         }
@@ -155,6 +176,9 @@ final class PublishRun: PublishHandler {
         if !isReady { progress.finish("waiting: \(reason)") }
     }
 
+    /// The identities of the first events.
+    var names: [EventName] { state.withLock { $0.names } }
+
     /// Prints the counts and returns the exit code.
     func finish() -> ExitCode {
         let state = state.withLock { state in
@@ -164,7 +188,10 @@ final class PublishRun: PublishHandler {
             )
         }
         let seconds = Double(MonotonicClock.nowNanoseconds() - startedNanoseconds) / 1_000_000_000
-        var text = "\(state.confirmed) \(state.confirmed == 1 ? "event" : "events") published and confirmed"
+        var text = "\(state.confirmed) \(state.confirmed == 1 ? "event" : "events") \(verb)"
+        if state.confirmed == 1, let name = names.first {
+            text += ": id \(name.identifier), source \(name.source)"
+        }
         if state.confirmed > 1 { text += " (\(Int(Double(state.confirmed) / max(seconds, 0.001))) a second)" }
         if state.bad > 0 { text += ", \(state.bad) invalid" }
         if state.returned + state.refused > 0 { text += ", \(state.returned + state.refused) not confirmed" }

@@ -6,10 +6,11 @@ public import RegistryCore
 extension OutcomeReport {
     /// The pushes that are counted: those of a campaign, with what is told of them.
     ///
-    /// Each told push counts as matched, also one that waits for a retry. Names that no worker writes are left out: a
-    /// registry would refuse them, and with them all that is counted at once.
+    /// Each told push counts as matched, also one that waits for a retry; one without a device does not. Names that no
+    /// worker writes are left out: a registry would refuse them, and with them all that is counted at once.
     public var campaignPushes: [CampaignPush] {
-        pushes.compactMap { push in
+        guard kind != .unmatched else { return [] }
+        return pushes.compactMap { push in
             guard let name = campaignName(of: push) else { return nil }
             let campaign = CampaignKey(app: app, name: name)
             guard campaign.isValid else { return nil }
@@ -44,11 +45,11 @@ extension OutcomeKind {
     fileprivate var campaignEnding: CampaignEndings {
         switch self {
         case .accepted: .accepted
-        case .tokenDead: .tokenDead
+        case .tokenDead, .rejected: .tokenDead
         case .expired: .expired
         case .coalesced: .coalesced
         case .deadLettered: .deadLettered
-        case .retrying: []
+        case .retrying, .unmatched: []
         }
     }
 }

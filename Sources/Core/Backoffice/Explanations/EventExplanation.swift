@@ -1,4 +1,4 @@
-import ChangeEvents
+public import ChangeEvents
 public import DispatchCore
 import Essentials
 public import Messages
@@ -57,26 +57,28 @@ public struct EventExplanation: Hashable, Sendable {
     ///   - message: the event, as it is published or as a dead letter has it.
     ///   - deviceID: the device.
     ///   - apps: the configured apps.
+    ///   - sources: the tables whose changed rows are events.
     ///   - registry: the registry.
     ///   - nowMilliseconds: when it is.
     /// - Throws: `RegistryError` if the registry does not answer.
     public init(
         of message: Message, for deviceID: String, apps: [PipelineConfiguration.App],
-        registry: any ExplainingRegistry, nowMilliseconds: Int64
+        sources: TableSources = TableSources(), registry: any ExplainingRegistry, nowMilliseconds: Int64
     ) throws(RegistryError) {
-        try explain(message, deviceID, apps, registry, nowMilliseconds)
+        try explain(message, deviceID, apps, sources, registry, nowMilliseconds)
     }
 
     private mutating func explain(
-        _ message: Message, _ deviceID: String, _ apps: [PipelineConfiguration.App],
+        _ message: Message, _ deviceID: String, _ apps: [PipelineConfiguration.App], _ sources: TableSources,
         _ registry: any ExplainingRegistry, _ nowMilliseconds: Int64
     ) throws(RegistryError) {
         let event: ChangeEvent
         do throws(EventRejection) {
-            event = try EventDecoder().decode(message)
+            event = try EventDecoder(sources: sources).decode(message)
             var renderer = ContentRenderer(apps: apps)
             _ = try renderer.validate(event, expiresAt: nil)
         } catch {
+            guard error.reason != .skipped else { return refuse("event", "The message is no event: \(error.message).") }
             return refuse(
                 "event",
                 "The event is not valid, and becomes a dead letter (\(error.reason.rawValue)): \(error.message)")

@@ -139,7 +139,9 @@ public struct EventHistory {
         } else {
             isTruncated = true
         }
-        var words = ["\(push.deviceID) (\(push.platform.rawValue), \(report.app)): \(report.kind.rawValue)"]
+        let isUnmatched = report.kind == .unmatched
+        let place = isUnmatched ? report.app : "\(push.platform.rawValue), \(report.app)"
+        var words = ["\(push.deviceID) (\(place)): \(report.kind.rawValue)"]
         if let subscriptionID = push.subscriptionID { words.append("for the subscription \(subscriptionID)") }
         if !push.reason.isEmpty { words.append("because of \(push.reason)") }
         if report.attempt > 1 { words.append("in attempt \(report.attempt)") }

@@ -62,7 +62,7 @@ public struct WebhookPayload: Hashable, Sendable {
         let push = EndedPush(
             recipient: Recipient(deviceID: "sample-device", platform: .apns, token: token, app: app), kind: .accepted,
             reason: "", apnsID: APNsIdentifier(high: 0x4000, low: 1 << 63), sends: 1, ended: now)
-        guard var message = OutcomeMessage(event: event, exchange: "webhooks").messages([push], at: now).first?.message
+        guard var message = OutcomeMessage(event: event, exchange: "webhooks").messages([push], at: now).first
         else { throw OutcomeReport.Fault(description: "the sample is no outcome") }
         message.properties.messageID = identifier
         return try WebhookPayload(message)

@@ -6,7 +6,7 @@ import Tracing
 
 /// Understands what backends publish: turns a message of the broker into a change event, or says why it is none.
 ///
-/// Three encodings are accepted, told apart in this order:
+/// These encodings are accepted, told apart in this order:
 ///
 /// 1. *Structured CloudEvents* (the one to recommend): the content type begins with `application/cloudevents+json`, in
 ///    any case and with any parameters; the body is the whole event. `data_base64` may stand for `data`. Also a body
@@ -15,6 +15,8 @@ import Tracing
 ///    `cloudEvents:` and names in any case; the body is the data.
 /// 3. *Plain JSON*: the properties `message_id`, `type` and `app_id` are the event's `id`, `type` and `source`; the
 ///    body is the data.
+/// 4. *Changes of tables* without that property `type`: Debezium's envelope and its outbox router, and the webhook of a
+///    Supabase database. A `TableSource` says which record a row is.
 ///
 /// `traceparent` and `tracestate` name the event's trace (`ChangeEvent.trace`).
 /// Other unknown attributes are extensions of CloudEvents and ignored; unknown members of the data are refused
@@ -29,14 +31,20 @@ public final class EventDecoder {
     let parser = JSONParser(
         depthMaximum: EventLimits.depthMaximum, bytesMaximum: EventLimits.bodyBytesMaximum, roundsNumbers: true)
 
+    /// The tables whose changed rows are events.
+    let sources: TableSources
+
     /// Creates a decoder.
-    public init() {}
+    ///
+    /// - Parameter sources: the tables whose changed rows are events.
+    public init(sources: TableSources = TableSources()) { self.sources = sources }
 
     /// Decodes a message.
     ///
     /// - Parameter message: the broker's message.
     /// - Returns: the event.
-    /// - Throws: `EventRejection`, with the reason and a message that a publisher can act on.
+    /// - Throws: `EventRejection`, with the reason and a message that a publisher can act on. The reason is `.skipped`
+    ///   if the message needs no action.
     public func decode(_ message: Message) throws(EventRejection) -> ChangeEvent {
         guard message.body.count <= EventLimits.bodyBytesMaximum else {
             throw EventRejection(
@@ -46,7 +54,13 @@ public final class EventDecoder {
         // Buffers for a large event are many times its size, and the next one may be long in coming.
         defer { if message.body.count > JSONParser.retainedBytes { parser.relinquish() } }
         try checkContentEncoding(of: message)
-        let envelope = try readEnvelope(of: message)
+        let envelope: EventEnvelope
+        switch try readEnvelope(of: message) {
+        case .envelope(let found): envelope = found
+        case .untyped(let body):
+            if let event = try tableChange(body, message) { return event }
+            envelope = try readOutbox(message)
+        }
         // A field of a record counts as the nearest number, but values for a device must not change on their way.
         if let fault = parser.roundedNumber, !envelope.type.isOfRecord {
             throw EventRejection(.invalidJSON, "the event has a number that cannot be passed on: \(fault)")
@@ -73,10 +87,18 @@ public final class EventDecoder {
         }
     }
 
-    private func readEnvelope(of message: Message) throws(EventRejection) -> EventEnvelope {
+    /// The envelope of a message.
+    private enum Reading {
+        /// A CloudEvent, or plain JSON with the properties of one.
+        case envelope(EventEnvelope)
+        /// JSON without a type.
+        case untyped(JSONValue)
+    }
+
+    private func readEnvelope(of message: Message) throws(EventRejection) -> Reading {
         let contentType = ContentType(message.properties.contentType)
         if contentType == .cloudEvent {
-            return try readStructured(try parse(message.body, called: "the body"), message)
+            return .envelope(try readStructured(try parse(message.body, called: "the body"), message))
         }
         guard contentType != .other else {
             throw EventRejection(
@@ -85,13 +107,20 @@ public final class EventDecoder {
                     + " application/cloudevents+json or application/json, for one event in JSON")
         }
         if let attributes = HeaderAttributes(message.headers) {
-            return try readBinary(attributes, message.body)
+            return .envelope(try readBinary(attributes, message.body))
         }
-        let body = try parse(message.body, called: "the body")
+        let body: JSONValue
+        do throws(EventRejection) {
+            body = try parse(message.body, called: "the body")
+        } catch {
+            guard !sources.isEmpty, DebeziumEnvelope.isTombstone(message.body) else { throw error }
+            throw EventRejection(.skipped, "a tombstone")
+        }
         if body["specversion"] != nil, body["type"] != nil, body["id"] != nil {
-            return try readStructured(body, message)
+            return .envelope(try readStructured(body, message))
         }
-        return try readPlain(message.properties, body)
+        guard let type = message.properties.type, !type.isEmpty else { return .untyped(body) }
+        return .envelope(try readPlain(type, message.properties, body))
     }
 
     /// Parses a document, which messages call by the given name.
@@ -207,25 +236,13 @@ extension EventDecoder {
     }
 
     /// Reads the attributes from AMQP's own properties and takes the body for the data.
-    func readPlain(_ properties: MessageProperties, _ body: JSONValue) throws(EventRejection) -> EventEnvelope {
-        guard let type = properties.type, !type.isEmpty else {
-            throw EventRejection(
-                .missingField,
-                "the message is no CloudEvent and its property type is missing; it must be"
-                    + " \(EventEnvelope.typeExpected)")
-        }
+    func readPlain(
+        _ type: String, _ properties: MessageProperties, _ body: JSONValue
+    ) throws(EventRejection) -> EventEnvelope {
         guard let knownType = type.readingUTF8(EventType.init(utf8:)) else {
             throw EventEnvelope.unknownType(type, at: "the property type")
         }
-        let identifierRule = TextRule.eventIdentifier
-        guard let identifier = properties.messageID, !identifier.isEmpty else {
-            throw EventRejection(
-                .missingField, "the property message_id is missing; it must be \(identifierRule.expected)")
-        }
-        guard identifier.readingUTF8(identifierRule.isFollowed) else {
-            throw FieldReader.invalid(
-                "the property message_id", found: "a text of \(identifier.utf8.count) bytes", identifierRule.length)
-        }
+        let identifier = try Self.identifier(properties)
         for (name, text) in [("type", type), ("app_id", properties.appID ?? "")] {
             guard text.readingUTF8(AttributeText.isValid) else {
                 throw AttributeText.invalid("the property \(name)", text)
@@ -233,5 +250,18 @@ extension EventDecoder {
         }
         return EventEnvelope(
             identifier: identifier, source: properties.appID ?? "", type: knownType, time: nil, trace: nil, data: body)
+    }
+
+    /// The event's `id`, by AMQP's own property.
+    static func identifier(_ properties: MessageProperties) throws(EventRejection) -> String {
+        let rule = TextRule.eventIdentifier
+        guard let identifier = properties.messageID, !identifier.isEmpty else {
+            throw EventRejection(.missingField, "the property message_id is missing; it must be \(rule.expected)")
+        }
+        guard identifier.readingUTF8(rule.isFollowed) else {
+            throw FieldReader.invalid(
+                "the property message_id", found: "a text of \(identifier.utf8.count) bytes", rule.length)
+        }
+        return identifier
     }
 }

@@ -61,6 +61,11 @@ extension EventDecoder {
                 source: body["source"]?.string, identifier: body["id"]?.string, type: body["type"]?.string,
                 app: body["data"]?["app"]?.string, trace: body.object.flatMap { TraceContext(attributes: $0) } ?? own)
         }
+        if let body, properties.type == nil, let envelope = DebeziumEnvelope(body) {
+            let event = try? tableChange(body, message)
+            return EventOutline(
+                source: envelope.eventSource, identifier: event?.identifier, type: event?.type.rawValue, trace: own)
+        }
         return EventOutline(
             source: properties.appID, identifier: properties.messageID, type: properties.type,
             app: body?["app"]?.string, trace: own)

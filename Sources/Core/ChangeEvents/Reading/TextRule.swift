@@ -74,11 +74,11 @@ public struct TextRule: Sendable {
 
     /// The `id` of an event, which no other event of its source has (CloudEvents, "Type System": no control
     /// characters).
-    static let eventIdentifier = TextRule(
+    public static let eventIdentifier = TextRule(
         bytesMaximum: EventLimits.identifierBytesMaximum, form: withoutControls, accepts: hasNoControls)
 
     /// The `source` of an event, which names the publisher.
-    static let source = TextRule(
+    public static let source = TextRule(
         bytesMaximum: EventLimits.sourceBytesMaximum, form: withoutControls, accepts: hasNoControls)
 
     /// A collapse identifier; it becomes the value of an HTTP/2 header, which takes no control characters and no space

@@ -88,6 +88,12 @@ public struct DispatchActions: Sendable {
     public var told: [(deviceID: String, announcement: DatasetAnnouncement)] = []
     /// Tokens to prune.
     public var deadTokens: [DeadToken] = []
+    /// Outcomes that are to wait in the registry, each with the number that its answer names.
+    public var outcomesToStore: [(identifier: UInt64, outcome: WaitingOutcome)] = []
+    /// Outcomes of the registry that the broker has, by the registry's numbers.
+    public var outcomesRestored: [Int64] = []
+    /// Outcomes for the history of events.
+    public var keptOutcomes: [KeptOutcome] = []
     /// How late pushes are that were accepted, have to be retried, or have expired.
     public var lags: [Lag] = []
     /// The attempts of pushes of recorded events that have ended, each with the delivery.
@@ -109,7 +115,8 @@ public struct DispatchActions: Sendable {
         sends.isEmpty && publishes.isEmpty && publishesToRepeat.isEmpty && settles.isEmpty
             && rejections.isEmpty && chunksRejected.isEmpty && plansRejected.isEmpty
             && chunkPagesEnded.isEmpty && chunksConfirmed.isEmpty && datasetsSettled.isEmpty && told.isEmpty
-            && deadTokens.isEmpty && lags.isEmpty && notices.isEmpty
+            && deadTokens.isEmpty && keptOutcomes.isEmpty
+            && outcomesToStore.isEmpty && outcomesRestored.isEmpty && lags.isEmpty && notices.isEmpty
             && attempts.isEmpty && copies.isEmpty && outcomesPublished == 0 && outcomesDropped == 0
     }
 
@@ -127,6 +134,9 @@ public struct DispatchActions: Sendable {
         datasetsSettled.removeAll(keepingCapacity: true)
         told.removeAll(keepingCapacity: true)
         deadTokens.removeAll(keepingCapacity: true)
+        keptOutcomes.removeAll(keepingCapacity: true)
+        outcomesToStore.removeAll(keepingCapacity: true)
+        outcomesRestored.removeAll(keepingCapacity: true)
         lags.removeAll(keepingCapacity: true)
         notices.removeAll(keepingCapacity: true)
         attempts.removeAll(keepingCapacity: true)

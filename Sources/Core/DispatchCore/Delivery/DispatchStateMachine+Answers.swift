@@ -173,8 +173,8 @@ extension DispatchStateMachine {
             noteGoodToken(push, work, isAccepted: false)
             end(app: app) { $0.tokenDead += 1 }
             remove(deadToken(of: push, work, since: since), of: push, work, into: &actions)
-            guard case .answered(let answer) = outcome else { return .tokenDead(reason: "") }
-            return .tokenDead(reason: answer.reason)
+            let reason = if case .answered(let answer) = outcome { answer.reason } else { "" }
+            return .tokenDead(reason: reason, isRemoved: work.devices[device].isRemoved(ifDeadSince: since))
         case .tokenRejected(let reason):
             return tokenRejected(push, work, reason, into: &actions)
         case .deadLetter(let reason):
@@ -230,7 +230,8 @@ extension DispatchStateMachine {
         case .dead:
             end(app: app) { $0.tokenDead += 1 }
             remove(deadToken(of: push, work, since: nil), of: push, work, into: &actions)
-            return .tokenDead(reason: reason)
+            let isRemoved = work.devices[push.device].isRemoved(ifDeadSince: nil)
+            return .tokenDead(reason: reason, isRemoved: isRemoved)
         case .deferPush(let seconds):
             return retry(push.device, work, app: app, .suspectConfiguration, afterSeconds: seconds)
         }

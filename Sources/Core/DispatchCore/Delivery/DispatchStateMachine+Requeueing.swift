@@ -243,6 +243,7 @@ extension DispatchStateMachine {
     private mutating func settle(_ job: Job, into actions: inout DispatchActions) {
         let work = job.work
         actions.deadTokens += job.deadTokens
+        actions.outcomesRestored += job.restoredOutcomes
         if let app = job.backlogApp { health.deliveriesSettled(work.tags.count, app: app, at: latest.monotonic) }
         var rejection = job.rejection
         if let number = job.group {
@@ -327,12 +328,21 @@ extension DispatchStateMachine {
         _ message: OutgoingMessage, job: UInt64, _ kind: Publish.Kind, reason: String, detail: String,
         into actions: inout DispatchActions
     ) {
+        actions.publishes.append(awaiting(message, job: job, kind, reason: reason, detail: detail))
+    }
+
+    /// Lets a job wait for a message.
+    ///
+    /// - Returns: the message with its number.
+    mutating func awaiting(
+        _ message: OutgoingMessage, job: UInt64, _ kind: Publish.Kind, reason: String = "", detail: String = ""
+    ) -> OutgoingMessage {
         var outgoing = message
         _ = publishes.insert { identifier in
             outgoing.identifier = identifier
             return Publish(
                 job: job, kind: kind, message: outgoing, reason: reason, detail: detail, begun: latest.monotonic)
         }
-        actions.publishes.append(outgoing)
+        return outgoing
     }
 }

@@ -37,6 +37,8 @@ public struct DispatchStateMachine: Sendable {
         var endedPushes: [EndedPush] = []
         /// The tokens that are dead, as far as the backend wants to hear of them; removed when it has been told.
         var deadTokens: [DeadToken] = []
+        /// The outcomes of the registry that it publishes, by their numbers there; none for most jobs.
+        var restoredOutcomes: [Int64] = []
         /// The parts of the page that it is one of; nil if it is the whole of it.
         var group: UInt64?
         /// The app under which its deliveries are counted; nil if they are not.
@@ -83,7 +85,7 @@ public struct DispatchStateMachine: Sendable {
             guard refused.areTold else { return }
             endedPushes += targets.names.map { name in
                 EndedPush(
-                    recipient: Recipient(refusedEntry: name, app: refused.app), kind: .deadLettered, reason: reason,
+                    recipient: Recipient(entry: name, app: refused.app), kind: .deadLettered, reason: reason,
                     apnsID: nil, sends: 0, ended: now)
             }
         }
@@ -132,7 +134,8 @@ public struct DispatchStateMachine: Sendable {
     /// How a push ended, as far as this attempt of its event goes.
     enum PushEnding: Sendable {
         case accepted
-        case tokenDead(reason: String)
+        /// Its token is dead; whether that has the registry remove it.
+        case tokenDead(reason: String, isRemoved: Bool)
         case expired
         /// It has to be requeued.
         case failed(Failure)
@@ -141,7 +144,7 @@ public struct DispatchStateMachine: Sendable {
         var kind: OutcomeKind? {
             switch self {
             case .accepted: .accepted
-            case .tokenDead: .tokenDead
+            case .tokenDead(_, let isRemoved): isRemoved ? .tokenDead : .rejected
             case .expired: .expired
             case .failed(let failure):
                 switch failure.destination {
@@ -156,7 +159,7 @@ public struct DispatchStateMachine: Sendable {
         var reason: String {
             switch self {
             case .accepted, .expired: ""
-            case .tokenDead(let reason): reason
+            case .tokenDead(let reason, _): reason
             case .failed(let failure): failure.reason
             }
         }
@@ -230,6 +233,8 @@ public struct DispatchStateMachine: Sendable {
 
     /// The names of the configured apps.
     public var appNames: Set<String> = []
+    /// What backends want to hear, by app, if outcomes are kept as well; nil if all that is noted is for backends.
+    var toldOutcomes: [String: OutcomeSelection]?
 
     /// How the push service serves each app, as far as the pushes tell.
     public internal(set) var health: AppHealth
@@ -351,9 +356,7 @@ public struct DispatchStateMachine: Sendable {
         let isDeferred = admit(&job)
         let number = jobs.insert { _ in job }
         if let continuation { publishContinuation(continuation, of: number, into: &actions) }
-        for coalesced in work.coalesced {
-            publishOutcomes(of: coalesced.pushes, coalesced.event, job: number, into: &actions)
-        }
+        for unsent in work.unsent { publishOutcomes(of: unsent.pushes, unsent.event, job: number, into: &actions) }
         var arrival = JobArrival.taken
         if isDeferred {
             arrival = deferJob(number) ? .deferred : .ended

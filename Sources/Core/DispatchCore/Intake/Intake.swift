@@ -1,5 +1,6 @@
 import ChangeEvents
 import Essentials
+import Messages
 import Notifications
 import RegistryCore
 
@@ -53,6 +54,8 @@ struct Intake {
     struct Decoded {
         /// Deliveries that cannot be acted on, each with the reason.
         var rejected: [(delivery: Delivery, retryState: RetryState, rejection: EventRejection)] = []
+        /// Deliveries that need no action, each with what they are.
+        var skipped: [(delivery: Delivery, rejection: EventRejection)] = []
         /// Parts of large fan-outs that came by a work queue.
         var misdirected: [(delivery: Delivery, retryState: RetryState)] = []
         /// Events whose time had passed before they were decoded.
@@ -63,14 +66,29 @@ struct Intake {
         var batchNumber: UInt64?
     }
 
-    private let decoder = EventDecoder()
+    private let decoder: EventDecoder
     private var queue = DeliveryQueue()
     private var serializer = DatasetSerializer()
     private var recent = RecentChanges()
+    /// The events that ask to be pushed once.
+    var memory: EventMemory
     private var batchSize = Intake.batchFirst
     private var lastBatchNumber: UInt64 = 0
     /// The batches that were asked and not answered, in the order of their numbers.
     private(set) var asked: [Batch] = []
+
+    /// Begins without deliveries.
+    ///
+    /// - Parameters:
+    ///   - sources: the tables whose changed rows are events.
+    ///   - memory: the events that ask to be pushed once.
+    init(
+        sources: TableSources = TableSources(),
+        memory: EventMemory = EventMemory(isOn: false, firstSlice: EventMemorySlice(0))
+    ) {
+        decoder = EventDecoder(sources: sources)
+        self.memory = memory
+    }
 
     /// Whether nothing waits to be asked.
     var isEmpty: Bool { queue.isEmpty }
@@ -97,6 +115,9 @@ struct Intake {
         return DecodedEvent(
             delivery: delivery, retryState: retryState, event: event, renderings: renderings, trace: trace)
     }
+
+    /// The readable parts of a message that is no event.
+    func outline(of message: Message) -> EventOutline { decoder.outline(of: message) }
 
     // MARK: Batches
 
@@ -133,11 +154,15 @@ struct Intake {
                 if event.isFresh, event.retryState.hasExpired(nowMilliseconds: now.milliseconds) {
                     decoded.expired.append(event)
                     forgetCounts(event, at: now)
-                } else {
+                } else if memory.admits(event, at: moment.monotonic) {
                     events.append(event)
                 }
             } catch {
-                decoded.rejected.append((delivery, retryState, error))
+                if error.reason == .skipped {
+                    decoded.skipped.append((delivery, error))
+                } else {
+                    decoded.rejected.append((delivery, retryState, error))
+                }
             }
         }
         let number = lastBatchNumber + 1
@@ -165,7 +190,9 @@ struct Intake {
             case .joins:
                 areJoined = true
                 return false
-            case .waits: return true
+            case .waits:
+                queue.append(memory.abandon(event.delivery.tag))
+                return true
             }
         }
         return areJoined
@@ -193,11 +220,16 @@ struct Intake {
         guard let batch = asked.first(where: { $0.number == number }) else { return [] }
         return batch.groups.map { group in
             let event = batch.events[group.representative]
-            return AudienceQuestion(
+            var question = AudienceQuestion(
                 event: event,
                 excludedDeviceID: group.superseded.isEmpty ? event.excludedDeviceID : group.excludedDeviceID,
                 cursor: event.retryState.cursor,
                 mayBePlanned: mayBePlanned && event.mayBePlanned && event.refusedTargets == nil)
+            if memory.isInUse {
+                question.identities = memory.identities(
+                    of: ([group.representative] + group.superseded).map { batch.events[$0] })
+            }
+            return question
         }
     }
 
@@ -227,7 +259,12 @@ struct Intake {
     }
 
     /// Puts deliveries back that could not be begun, before all others.
-    mutating func putBack(_ deliveries: [Delivery]) { queue.putBack(deliveries) }
+    mutating func putBack(_ deliveries: [Delivery]) {
+        queue.putBack(deliveries + deliveries.flatMap { memory.abandon($0.tag) })
+    }
+
+    /// An event that has begun will not be remembered: the copies that waited for it begin.
+    mutating func forgo(_ tag: DeliveryTag) { queue.append(memory.abandon(tag)) }
 
     // MARK: Order within a dataset
 
@@ -264,6 +301,7 @@ struct Intake {
     mutating func sourceLost(before epoch: UInt32) {
         queue.removeAll { $0.tag.epoch < epoch }
         serializer.forgetWaiting { $0.tag.epoch >= epoch }
+        memory.sourceLost(before: epoch)
         abandonBatches { batch in batch.events.contains { $0.delivery.tag.epoch < epoch } }
     }
 
@@ -271,6 +309,7 @@ struct Intake {
     mutating func drain() {
         queue.removeAll()
         serializer.forgetWaiting()
+        memory.drain()
         abandonBatches { _ in true }
     }
 
@@ -279,6 +318,7 @@ struct Intake {
         asked.removeAll(where: isLost)
         for event in lost.flatMap(\.events) {
             if let dataset = event.dataset { ended(dataset) }
+            forgo(event.delivery.tag)
         }
     }
 }

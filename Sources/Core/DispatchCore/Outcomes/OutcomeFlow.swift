@@ -9,9 +9,10 @@ import Essentials
 /// nothing for as long again, at least ten seconds. While the exchange does not exist, one event's outcomes are
 /// published in that time, to try it, because each attempt costs the connection.
 ///
-/// While the broker takes no messages at all, because it has run out of memory or disk, deliveries wait as long as for
-/// a refusal, at least ten seconds, and then for no outcomes until it takes messages again. A lost connection is
-/// waited for: its deliveries come again in any case.
+/// While the broker takes no messages at all, because it has run out of memory or disk, outcomes wait in the registry
+/// (`OutcomeOutbox`). Where that is not possible, deliveries wait as long as for a refusal, at least ten seconds, and
+/// then for no outcomes until it takes messages again. A lost connection is waited for: its deliveries come again in
+/// any case.
 struct OutcomeFlow: Sendable {
     /// The decision about a message that the broker did not take.
     enum Verdict: Hashable, Sendable {
@@ -44,6 +45,9 @@ struct OutcomeFlow: Sendable {
         case .dropping, .suspended, .blocked: true
         }
     }
+
+    /// Whether the broker takes no messages at all, for lack of memory or disk.
+    var isBlocked: Bool { blockedSince != nil }
 
     /// When deliveries will not wait for outcomes any more; nil if the broker takes messages, or they do not wait.
     var deadline: MonotonicTime? {

@@ -18,6 +18,9 @@ import Tracing
 ///     traceparent    the span of the worker's delivery if it is recorded, else what the event says, if anything
 ///     id             the same if the same pushes of the event are told of again, in whatever order they end
 public struct OutcomeMessage {
+    /// A message, and of what it tells.
+    typealias Told = (routingKey: String, message: Message, app: String, kind: OutcomeKind)
+
     /// The most pushes that one message tells of, so that it stays well below the broker's limit for messages.
     static let pushesMaximum = 500
     /// How the names of headers begin that hold attributes (CloudEvents AMQP binding 1.0.2 §3.1.3.1).
@@ -39,8 +42,13 @@ public struct OutcomeMessage {
     /// - Parameters:
     ///   - pushes: the pushes, of any apps and with any outcomes.
     ///   - now: the time.
-    /// - Returns: a routing key and a message each.
-    public func messages(_ pushes: [EndedPush], at now: WallTime) -> [(routingKey: String, message: Message)] {
+    /// - Returns: the messages.
+    public func messages(_ pushes: [EndedPush], at now: WallTime) -> [Message] {
+        told(pushes, at: now).map(\.message)
+    }
+
+    /// Makes the messages for some pushes of the event, with their routing keys.
+    func told(_ pushes: [EndedPush], at now: WallTime) -> [Told] {
         var groups: [(app: String, kind: OutcomeKind, pushes: [EndedPush])] = []
         // In one order, so that the same pushes share a message when the event comes again.
         for push in pushes.count > Self.pushesMaximum ? pushes.sorted(by: Self.precedes) : pushes {
@@ -55,7 +63,10 @@ public struct OutcomeMessage {
             }
         }
         return groups.map { group in
-            (routingKey(group.kind, group.app), message(group.pushes, kind: group.kind, app: group.app, at: now))
+            (
+                routingKey(group.kind, group.app), message(group.pushes, kind: group.kind, app: group.app, at: now),
+                group.app, group.kind
+            )
         }
     }
 
@@ -66,11 +77,9 @@ public struct OutcomeMessage {
     ///   - app: the app.
     ///   - reason: why, as a word; empty if it expired.
     ///   - now: the time.
-    /// - Returns: a routing key and a message, which tells of no pushes.
-    func message(
-        ofWhole kind: OutcomeKind, app: String, reason: String, at now: WallTime
-    ) -> (routingKey: String, message: Message) {
-        (routingKey(kind, app), message([], kind: kind, app: app, reason: reason, at: now))
+    /// - Returns: a message, which tells of no pushes.
+    func told(ofWhole kind: OutcomeKind, app: String, reason: String, at now: WallTime) -> Told {
+        (routingKey(kind, app), message([], kind: kind, app: app, reason: reason, at: now), app, kind)
     }
 
     private func routingKey(_ kind: OutcomeKind, _ app: String) -> String {
@@ -198,8 +207,8 @@ public struct OutcomeMessage {
         json.string(push.recipient.deviceID)
         json.key("platform")
         json.string(push.recipient.platform.rawValue)
-        write(push.recipient.owner?.identityID, as: "identityId", into: &json)
-        write(push.recipient.owner?.userID, as: "userId", into: &json)
+        write(push.recipient.registration?.identityID, as: "identityId", into: &json)
+        write(push.recipient.registration?.userID, as: "userId", into: &json)
         write(push.subscriptionID, as: "subscriptionId", into: &json)
         if let apnsID = push.apnsID {
             json.key("pushId")

@@ -51,6 +51,8 @@ public struct EventReport: Sendable {
         case expired
         /// Its app is slow and has more than its share, so it waits in a retry queue.
         case deferred
+        /// It came again after its pushes had ended.
+        case repeated
     }
 
     /// The event.
@@ -69,6 +71,8 @@ public enum PipelineNotice: Sendable {
     case headersIgnored(Delivery)
     /// A delivery cannot be acted on, and goes to the dead letters.
     case rejected(Message, EventRejection)
+    /// A delivery needs no action, and is acknowledged.
+    case skipped(Message, EventRejection)
     /// Devices or tokens of an event were left out, because they have no token of the push's kind.
     case leftOut(DecodedEvent, count: Int, isWhole: Bool)
     /// Pushes show nothing, because not even their shortest texts fit.
@@ -83,6 +87,16 @@ public enum PipelineNotice: Sendable {
     case pruningFailed(tokenCount: Int, RegistryError)
     /// Dead tokens were pruned.
     case pruned(Int)
+    /// The registry does not take outcomes that the broker does not take, so they are dropped.
+    case outcomesNotStored(Int, RegistryError)
+    /// Outcomes are missing in the history of events: too many came, or the registry did not take them.
+    case historyLeftOut(Int, RegistryError?)
+    /// An event came again with another content, and was not pushed.
+    case repeatedDifferently(DecodedEvent)
+    /// Events are not remembered, so that they would be pushed again.
+    case notRemembered(RegistryError)
+    /// Events were forgotten before their time, because the registry remembers as many as it may.
+    case forgottenEarly(Int)
     /// Something happened to a large fan-out that is served.
     case serving(FanOutServing.Notice)
     /// How chunks of large fan-outs ended.

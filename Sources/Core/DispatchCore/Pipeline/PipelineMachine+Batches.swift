@@ -23,7 +23,7 @@ extension PipelineMachine {
         var questions = intake.questions(of: number, mayBePlanned: arePlansPossible(at: now.monotonic))
         for index in questions.indices {
             questions[index].isRepeated = askingAgain
-            questions[index].namesOwners = areOutcomesWanted(of: questions[index].event)
+            questions[index].asksForRegistrations = areOutcomesWanted(of: questions[index].event)
         }
         let devicesPerPage = dispatch.limits.devicesPerPage(questionCount: questions.count)
         ask(.resolve(questions, devicesPerPage: devicesPerPage), .batch(number), at: now)
@@ -35,6 +35,10 @@ extension PipelineMachine {
         for (delivery, retryState) in decoded.misdirected {
             dispatch.bulkDeliveryInWorkQueue(
                 delivery.tag, message: delivery.message, retryState: retryState, into: &actions.dispatch)
+        }
+        for (delivery, rejection) in decoded.skipped {
+            actions.notices.append(.skipped(delivery.message, rejection))
+            actions.dispatch.settles.append(delivery.tag)
         }
         for (delivery, retryState, rejection) in decoded.rejected { reject(delivery, retryState, rejection) }
         for event in decoded.expired {
@@ -77,6 +81,7 @@ extension PipelineMachine {
             // Nothing waits for a plan, which announces nothing.
             if let dataset = event.dataset { intake.ended(dataset) }
         case .chunkOver: preconditionFailure("a chunk comes by the fan-out queue")
+        case .repeated(let remembered): endRepeated([event] + superseded, remembered)
         // The rest of the batch, which is asked again, has it.
         case .later: break
         }
@@ -128,6 +133,7 @@ extension PipelineMachine {
             known: isChunk || !devices.isEmpty ? known : [])
         reportLeftOut(addressed, event)
         let coalesced = countCoalesced(told, of: event, audience, superseded, at: now.wall)
+        let unmatched = unmatchedPushes(of: event, addressed, at: now.wall)
         var tags: [DeliveryTag] = []
         if !isChunk {
             tags.append(event.delivery.tag)
@@ -142,7 +148,7 @@ extension PipelineMachine {
                 renderings: renderings, devices: devices, continuation: isChunk ? nil : addressed.page.next,
                 chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time,
                 expiresImmediately: event.expiresImmediately, dataset: event.dataset, announcement: announcement,
-                coalesced: coalesced, refused: refusedEntries(of: event)),
+                unsent: coalesced + unmatched, refused: refusedEntries(of: event)),
             into: &actions.dispatch)
         if !isChunk {
             let isSuperseded = devices.isEmpty && !audience.isEmpty
@@ -210,7 +216,7 @@ extension PipelineMachine {
                 renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
                 continuation: isChunk ? nil : page.next,
                 chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time,
-                coalesced: coalesced.map { [$0] } ?? []),
+                unsent: coalesced.map { [$0] } ?? []),
             into: &actions.dispatch)
         guard !isChunk else { return }
         report(
@@ -236,7 +242,7 @@ extension PipelineMachine {
     private mutating func countCoalesced(
         _ told: [Recipient], of newer: DecodedEvent, _ audience: [Recipient], _ superseded: [DecodedEvent],
         at now: WallTime
-    ) -> [CoalescedPushes] {
+    ) -> [UnsentPushes] {
         var coalesced = coalesce(told.map { ($0, nil) }, of: newer, at: now).map { [$0] } ?? []
         for event in superseded {
             report(event, .coalesced)
@@ -254,7 +260,7 @@ extension PipelineMachine {
     /// - Returns: those that backends want to hear of; nil if there is none such.
     private mutating func coalesce(
         _ devices: [(device: Recipient, subscriptionID: String?)], of event: DecodedEvent, at now: WallTime
-    ) -> CoalescedPushes? {
+    ) -> UnsentPushes? {
         var pushes: [EndedPush] = []
         for (device, subscriptionID) in devices {
             let route = renderer.route(to: device)
@@ -265,7 +271,7 @@ extension PipelineMachine {
                     recipient: device, subscriptionID: subscriptionID, kind: .coalesced, reason: "", apnsID: nil,
                     sends: 0, ended: now))
         }
-        return pushes.isEmpty ? nil : CoalescedPushes(event: event, pushes: pushes)
+        return pushes.isEmpty ? nil : UnsentPushes(event: event, pushes: pushes)
     }
 
     // MARK: Reports
@@ -285,8 +291,9 @@ extension PipelineMachine {
 
     /// Turns a delivery into a dead letter.
     mutating func reject(_ delivery: Delivery, _ retryState: RetryState, _ rejection: EventRejection) {
+        intake.forgo(delivery.tag)
         let outline =
-            spans != nil || areOutcomesWanted ? EventDecoder().outline(of: delivery.message) : nil
+            spans != nil || areOutcomesWanted ? intake.outline(of: delivery.message) : nil
         spans?.deliveryRejected(
             delivery, trace: outline?.trace, reason: rejection.reason.rawValue, at: dispatch.latest)
         actions.notices.append(.rejected(delivery.message, rejection))
@@ -299,6 +306,7 @@ extension PipelineMachine {
 
     /// Turns an event or a chunk into a dead letter, after which the next event of its dataset may begin.
     mutating func reject(_ event: DecodedEvent, _ rejection: EventRejection) {
+        intake.forgo(event.delivery.tag)
         spans?.deliveryEnded(
             event.delivery.tag, .rejected(reason: rejection.reason.rawValue), at: dispatch.latest)
         actions.notices.append(.rejected(event.delivery.message, rejection))

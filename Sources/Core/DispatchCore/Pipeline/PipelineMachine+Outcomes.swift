@@ -1,6 +1,7 @@
 import ChangeEvents
 import Essentials
 import Notifications
+import RegistryCore
 
 /// Which backends want to hear of an event.
 extension PipelineMachine {
@@ -25,6 +26,21 @@ extension PipelineMachine {
         guard areOutcomesWanted else { return [] }
         return configuration.apps.filter { $0.routes[0].outcomes.contains(kind.selection) && isConcerned($0) }
             .map(\.name)
+    }
+
+    /// The entries of an event's target that have no device, if its backend wants to hear of them.
+    ///
+    /// Only a whole audience tells that: not a retry, and not a page of a large audience.
+    func unmatchedPushes(of event: DecodedEvent, _ addressed: AddressedPage, at now: WallTime) -> [UnsentPushes] {
+        guard areOutcomesWanted, event.isFresh, addressed.page.next == nil, addressed.leftOutCount == 0,
+            case .push(let push) = event.event.kind, !apps(toTell: .unmatched, of: event).isEmpty
+        else { return [] }
+        let entries = push.audience.entries(withoutDeviceAmong: addressed.page.devices)
+        guard !entries.isEmpty else { return [] }
+        let pushes = entries.map { entry in
+            EndedPush(recipient: entry, kind: .unmatched, reason: "no-device", sends: 0, ended: now)
+        }
+        return [UnsentPushes(event: event, pushes: pushes)]
     }
 
     private static func concerns(_ event: DecodedEvent, _ app: PipelineConfiguration.App) -> Bool {

@@ -65,7 +65,7 @@ extension PipelineMachine {
                 event: page.event, excludedDeviceID: page.event.excludedDeviceID, cursor: request.cursor,
                 mayBePlanned: page.event.mayBePlanned && page.event.refusedTargets == nil
                     && arePlansPossible(at: now.monotonic))
-            question.namesOwners = areOutcomesWanted(of: page.event)
+            question.asksForRegistrations = areOutcomesWanted(of: page.event)
             ask(
                 .resolve([question], devicesPerPage: dispatch.limits.devicesPerBulkPageMaximum), .page(request.tag),
                 at: now)
@@ -134,6 +134,7 @@ extension PipelineMachine {
                 at: now)
             serving.pageResolved(tag, next: nil, at: now.monotonic, into: &serves)
             if let dataset = event.dataset { intake.ended(dataset) }
+        case .repeated: preconditionFailure("only events of the work queues are looked up in the memory")
         case .later: preconditionFailure("one page always has room")
         }
     }

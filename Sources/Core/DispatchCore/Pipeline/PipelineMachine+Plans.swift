@@ -93,6 +93,7 @@ extension PipelineMachine {
         for unplanned in plans.unplanned.flatMap(\.events) {
             guard let planned = planned.removeValue(forKey: unplanned) else { continue }
             let deliveries = ([planned.event] + planned.superseded).map(\.delivery)
+            for delivery in deliveries where delivery.tag.epoch < firstGoodEpoch { intake.forgo(delivery.tag) }
             intake.putBack(deliveries.filter { $0.tag.epoch >= firstGoodEpoch })
         }
         actions.notices += plans.notices.map { .planning($0) }

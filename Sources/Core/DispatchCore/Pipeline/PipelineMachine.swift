@@ -26,12 +26,17 @@ public struct PipelineMachine {
     static let paceMilliseconds: UInt64 = 1
     /// The most dead tokens that wait for a registry that is slow.
     static let deadTokensMaximum = 4_096
+    /// The most outcomes that wait to be kept, and that are kept at once.
+    static let keptOutcomesMaximum = 4_096
+    static let keptOutcomesAtOnce = 512
     let configuration: PipelineConfiguration
     /// Renders pushes, and names apps.
     public internal(set) var renderer: ContentRenderer
     /// Whether any backend wants to hear of its pushes.
     let areOutcomesWanted: Bool
-    var intake = Intake()
+    var intake: Intake
+    /// The outcomes that wait in the registry.
+    var outbox: OutcomeOutbox
     var serving: FanOutServing
     var planning: FanOutPlanning
     /// The decisions of `serving` that the machine has not carried out yet.
@@ -49,6 +54,8 @@ public struct PipelineMachine {
     private var publishesToRepeat: [(due: MonotonicTime, messages: [OutgoingMessage])] = []
     /// Tokens to remove from the registry with the next request.
     private var deadTokens: [DeadToken] = []
+    /// Outcomes to keep in the registry with the next requests.
+    private var keptOutcomes: [KeptOutcome] = []
     /// Whether the broker has handed over its queues at least once.
     private var hasConsumed = false
     private(set) var isDraining = false
@@ -83,6 +90,12 @@ public struct PipelineMachine {
         self.configuration = configuration
         renderer = ContentRenderer(apps: configuration.apps, receipts: configuration.receipts)
         areOutcomesWanted = configuration.routes.contains { !$0.outcomes.isEmpty }
+        intake = Intake(
+            sources: configuration.sources,
+            memory: EventMemory(
+                isOn: configuration.limits.eventMemoryMilliseconds > 0,
+                firstSlice: EventMemorySlice(Int(truncatingIfNeeded: planner))))
+        outbox = OutcomeOutbox(isOn: configuration.limits.storesOutcomes)
         pending = PendingRequests(repeatDelayNanoseconds: configuration.repeatDelayNanoseconds)
         serving = FanOutServing(
             hasSeveralApps: configuration.routes.count > 1, repeatDelayNanoseconds: configuration.repeatDelayNanoseconds
@@ -94,6 +107,7 @@ public struct PipelineMachine {
             appCount: configuration.routes.count, policy: configuration.retryPolicy, queues: configuration.queues,
             limits: configuration.limits, seed: UInt64(bitPattern: planner))
         dispatch.appNames = Set(configuration.apps.map(\.name))
+        dispatch.toldOutcomes = configuration.toldOutcomes
     }
 
     // MARK: Events
@@ -199,6 +213,8 @@ public struct PipelineMachine {
         askForBatches(at: now)
         askForPages(at: now)
         distribute(at: now)
+        rememberEnded(at: now)
+        tendOutbox(at: now)
         publishAgain(now)
         if spans != nil { recordSpans(at: now) }
         findNextTick(now)
@@ -213,6 +229,7 @@ public struct PipelineMachine {
             actions.dispatch.datasetsSettled.removeAll(keepingCapacity: true)
         } while !actions.dispatch.chunkPagesEnded.isEmpty || !actions.dispatch.plansRejected.isEmpty
         pruneDeadTokens(at: now)
+        keepOutcomes(at: now)
     }
 
     /// Asks for dead tokens to be removed, one request at a time.
@@ -226,6 +243,24 @@ public struct PipelineMachine {
         ask(.prune(deadTokens), .pruning(tokenCount: deadTokens.count), at: now)
         deadTokens = []
     }
+
+    /// Asks for outcomes to be kept, one request at a time.
+    ///
+    /// No delivery waits for it: the history of events is no part of the promise. Outcomes are left out while the
+    /// registry takes them more slowly than they come.
+    private mutating func keepOutcomes(at now: Moment) {
+        let room = max(0, Self.keptOutcomesMaximum - keptOutcomes.count)
+        let outcomes = actions.dispatch.keptOutcomes
+        keptOutcomes += outcomes.prefix(room)
+        if outcomes.count > room { actions.notices.append(.historyLeftOut(outcomes.count - room, nil)) }
+        actions.dispatch.keptOutcomes.removeAll(keepingCapacity: true)
+        guard !keptOutcomes.isEmpty, !isKeeping else { return }
+        let next = Array(keptOutcomes.prefix(Self.keptOutcomesAtOnce))
+        keptOutcomes.removeFirst(next.count)
+        ask(.keepOutcomes(next), .keeping(outcomeCount: next.count), at: now)
+    }
+
+    private var isKeeping: Bool { pending.contains { if case .keeping = $0 { true } else { false } } }
 
     private var isPruning: Bool { pending.contains { if case .pruning = $0 { true } else { false } } }
 
@@ -260,6 +295,12 @@ public struct PipelineMachine {
         case .page(let tag): pageAnswered(tag, result, at: now)
         case .plan(let number): planAnswered(number, result, at: now)
         case .endings: endingsAnswered(result, at: now)
+        case .keeping(let outcomeCount):
+            if case .failure(let error) = result { actions.notices.append(.historyLeftOut(outcomeCount, error)) }
+        case .memory: memoryAnswered(result, at: now)
+        case .addingOutcomes(let identifiers): outcomesAdded(identifiers, result, at: now)
+        case .findingOutcomes: waitingOutcomesFound(result, at: now)
+        case .removingOutcomes: waitingOutcomesRemoved(result, at: now)
         case .pruning(let tokenCount):
             switch result {
             case .success(.pruned(let count)): actions.notices.append(.pruned(count))
@@ -311,6 +352,7 @@ public struct PipelineMachine {
         var next = [
             pending.nextDeadline, publishesToRepeat.first?.due, serving.nextDeadline, planning.nextDeadline,
             dispatch.outcomeFlow.deadline, isDraining ? nil : pausesDue,
+            mayRestoreOutcomes ? outbox.nextDeadline : nil,
         ].compactMap(\.self).min()
         func atLatest(afterMilliseconds delay: UInt64) {
             let due = now.monotonic.advanced(byMilliseconds: delay)
@@ -344,7 +386,8 @@ public struct PipelineMachine {
     /// Whether everything that was begun has been settled, after `drain`.
     public var isDrained: Bool {
         isDraining && dispatch.jobCount == 0 && intake.isEmpty && serving.isEmpty
-            && deadTokens.isEmpty && !isPruning
+            && deadTokens.isEmpty && !isPruning && keptOutcomes.isEmpty && !isKeeping && intake.memory.isIdle
+            && outbox.isIdle
     }
 }
 

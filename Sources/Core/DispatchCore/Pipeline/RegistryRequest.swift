@@ -16,6 +16,16 @@ public enum RegistryRequest: Sendable {
     case fanOut(FanOutRequest)
     /// Remove dead tokens.
     case prune([DeadToken])
+    /// Let outcomes wait until the broker takes messages again.
+    case addWaitingOutcomes([WaitingOutcome])
+    /// Take outcomes that wait.
+    case takeWaitingOutcomes(limit: Int)
+    /// Forget outcomes that waited, and that the broker has.
+    case removeWaitingOutcomes([Int64])
+    /// Keep outcomes for the history of events, and forget old ones.
+    case keepOutcomes([KeptOutcome])
+    /// Remember events whose pushes have ended, and forget old ones of a part of the memory.
+    case remember([RememberedEvent], forgettingIn: EventMemorySlice?)
 
     /// Whether only the client with the index of subscriptions can answer it.
     ///
@@ -26,7 +36,9 @@ public enum RegistryRequest: Sendable {
         case .readSubscriptions: true
         case .findChunk(let search): if case .record = search.audience { true } else { false }
         case .resolve(let questions, _): questions.contains { $0.event.matchedChange != nil }
-        case .readPauses, .fanOut, .prune: false
+        case .readPauses, .fanOut, .prune, .keepOutcomes, .remember, .addWaitingOutcomes, .takeWaitingOutcomes,
+            .removeWaitingOutcomes:
+            false
         }
     }
 
@@ -34,7 +46,9 @@ public enum RegistryRequest: Sendable {
     public var isWrite: Bool {
         switch self {
         case .readPauses, .readSubscriptions, .resolve, .findChunk: false
-        case .fanOut, .prune: true
+        // The last two may wait as the first, which is a write.
+        case .addWaitingOutcomes, .takeWaitingOutcomes, .removeWaitingOutcomes: true
+        case .fanOut, .prune, .keepOutcomes, .remember: true
         }
     }
 }
@@ -53,6 +67,12 @@ public enum RegistryAnswer: Sendable {
     case fanOut(FanOutRequest.Answer)
     /// How many devices and tokens were removed.
     case pruned(Int)
+    /// The outcomes are kept, wait, or are forgotten.
+    case outcomesKept
+    /// Outcomes that wait, each with its number.
+    case waitingOutcomes([(number: Int64, outcome: WaitingOutcome)])
+    /// Events are remembered; and how many others were forgotten before their time, because there are too many.
+    case remembered(forgottenEarly: Int)
 }
 
 /// How large the index of subscriptions to records is.
@@ -89,9 +109,14 @@ struct PendingRequests: Sendable {
         case plan(UInt64)
         case endings
         case pruning(tokenCount: Int)
+        case keeping(outcomeCount: Int)
+        case addingOutcomes([UInt64])
+        case findingOutcomes
+        case removingOutcomes
+        case memory
 
         /// Whether nothing waits for the answer.
-        var isBackground: Bool { self == .pauses(isFirst: false) }
+        var isBackground: Bool { self == .pauses(isFirst: false) || self == .findingOutcomes }
     }
 
     /// After how long a request that is not answered means that the registry is in trouble.

@@ -6,13 +6,18 @@ public import Notifications
 ///
 /// The existence of a device is not checked: only the registry knows it.
 public struct EventValidator {
-    private let decoder = EventDecoder()
+    private let decoder: EventDecoder
     private var renderer: ContentRenderer?
 
     /// Creates a validator.
     ///
-    /// - Parameter apps: the apps that the worker has; without any the app of an event is not looked at.
-    public init(apps: [PipelineConfiguration.App] = []) { renderer = apps.isEmpty ? nil : ContentRenderer(apps: apps) }
+    /// - Parameters:
+    ///   - apps: the apps that the worker has; without any the app of an event is not looked at.
+    ///   - sources: the tables whose changed rows are events.
+    public init(apps: [PipelineConfiguration.App] = [], sources: TableSources = TableSources()) {
+        decoder = EventDecoder(sources: sources)
+        renderer = apps.isEmpty ? nil : ContentRenderer(apps: apps)
+    }
 
     /// Validates a message.
     ///

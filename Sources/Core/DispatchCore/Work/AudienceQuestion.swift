@@ -1,3 +1,4 @@
+public import ChangeEvents
 public import Essentials
 public import Notifications
 public import RegistryCore
@@ -14,8 +15,10 @@ public struct AudienceQuestion: Sendable {
     public var mayBePlanned: Bool
     /// Whether it was asked before and not answered, so that subscriptions may be claimed for the event already.
     public var isRepeated = false
-    /// Whether a backend wants to hear whose devices they are.
-    public var namesOwners = false
+    /// Whether a backend wants to hear of its pushes, and so whose devices they are and since when.
+    public var asksForRegistrations = false
+    /// The event, and those that it stands for, as far as the registry may remember them.
+    public var identities: [EventIdentity] = []
 }
 
 /// The answer to an `AudienceQuestion`.
@@ -29,6 +32,8 @@ public enum AudienceResult: Sendable {
     case large(firstDevices: [Recipient], known: FanOut?)
     /// A chunk that is not to be served any more.
     case chunkOver(FanOutChunkState)
+    /// Some of the events have been pushed before: these. The others are to be asked for again.
+    case repeated([RememberedEvent])
     /// More devices than the batch has room for beside those of the questions before; to be asked again.
     case later
 
@@ -42,7 +47,7 @@ public enum AudienceResult: Sendable {
         switch self {
         case .devices(let addressed): addressed.page.devices.count
         case .subscribers(let page, _): page.entries.count
-        case .large, .chunkOver, .later: 0
+        case .large, .chunkOver, .repeated, .later: 0
         }
     }
 }

@@ -48,6 +48,11 @@ public final class DecodedEvent: Sendable {
     /// The digest of its source and identifier, which tells it from all other events.
     public var digest: EventDigest { EventDigest(source: event.source, identifier: event.identifier) }
 
+    /// The identity by which the registry remembers it.
+    public var identity: EventIdentity {
+        EventIdentity(source: event.source, identifier: event.identifier, owner: flowName)
+    }
+
     /// The sync count for the devices of its dataset; nil if it has none.
     var announcement: DatasetAnnouncement? {
         guard case .dataset(let change) = event.kind else { return nil }

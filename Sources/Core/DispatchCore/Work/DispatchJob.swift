@@ -40,8 +40,8 @@ public final class DispatchJob: Sendable {
     let dataset: DatasetKey?
     /// The sync count for its devices; nil if it has none.
     let announcement: DatasetAnnouncement?
-    /// The pushes that it makes needless, as far as their backends want to hear of them.
-    let coalesced: [CoalescedPushes]
+    /// The pushes that it makes needless, and those without a device, as far as their backends want to hear of them.
+    let unsent: [UnsentPushes]
     /// The wrong entries of its event's target; nil for nearly all jobs.
     let refused: RefusedEntries?
 
@@ -52,7 +52,7 @@ public final class DispatchJob: Sendable {
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
         changed: WallTime? = nil, expiresImmediately: Bool = false, dataset: DatasetKey? = nil,
-        announcement: DatasetAnnouncement? = nil, coalesced: [CoalescedPushes] = [], refused: RefusedEntries? = nil
+        announcement: DatasetAnnouncement? = nil, unsent: [UnsentPushes] = [], refused: RefusedEntries? = nil
     ) {
         self.tags = tags
         self.deliveryClass = deliveryClass
@@ -70,7 +70,7 @@ public final class DispatchJob: Sendable {
         self.expiresImmediately = expiresImmediately
         self.dataset = dataset
         self.announcement = announcement
-        self.coalesced = coalesced
+        self.unsent = unsent
         self.refused = refused
     }
 
@@ -87,7 +87,7 @@ public final class DispatchJob: Sendable {
             assignments: assignments.isEmpty ? [] : indices.map { assignments[$0] },
             continuation: isFirst ? continuation : nil, chunk: chunk, changed: changed,
             expiresImmediately: expiresImmediately, dataset: dataset, announcement: announcement,
-            coalesced: isFirst ? coalesced : [], refused: isFirst ? refused : nil)
+            unsent: isFirst ? unsent : [], refused: isFirst ? refused : nil)
     }
 
     /// How late its pushes are at a moment, in milliseconds: since the change, or since a worker first saw the event.
@@ -101,8 +101,8 @@ public final class DispatchJob: Sendable {
     }
 }
 
-/// Pushes of an event that are left out because another event says the same.
-public struct CoalescedPushes: Sendable {
+/// Pushes of an event that are not sent: another event says the same, or no device is there for them.
+public struct UnsentPushes: Sendable {
     /// The event whose pushes they are.
     let event: DecodedEvent
     /// The pushes.

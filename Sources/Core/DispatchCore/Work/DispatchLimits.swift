@@ -36,6 +36,17 @@ public struct DispatchLimits: Hashable, Sendable {
     public var answerPatienceMilliseconds: Int64 = 20_000
     /// How long outcomes that the broker refuses are published again, in milliseconds; then they are dropped.
     public var outcomePatienceMilliseconds: Int64 = 10_000
+    /// How long the registry remembers events that ask for it, in milliseconds; 0 for not at all.
+    public var eventMemoryMilliseconds: Int64 = 0
+    /// How many events the registry remembers.
+    public var rememberedEventsMaximum = 50_000_000
+
+    /// Whether outcomes wait in the registry while the broker takes no messages; otherwise they are dropped.
+    public var storesOutcomes = false
+    /// How long the registry keeps outcomes, in milliseconds.
+    public var historyMilliseconds: Int64 = 0
+    /// How many outcomes the registry keeps.
+    public var historyOutcomesMaximum = 1_000_000
 
     /// Creates the standard limits.
     public init() {}

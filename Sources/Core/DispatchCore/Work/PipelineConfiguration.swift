@@ -1,3 +1,4 @@
+public import ChangeEvents
 public import Notifications
 public import RegistryCore
 
@@ -44,8 +45,12 @@ public struct PipelineConfiguration: Sendable {
     public var limits: DispatchLimits
     /// How long to wait before the registry is asked again, and before a refused message is published again.
     public var repeatDelayNanoseconds: UInt64 = 1_000_000_000
+    /// What backends want to hear, by app, if outcomes of all routes are kept in the registry; nil if they are not.
+    public var toldOutcomes: [String: OutcomeSelection]?
     /// Proves the receipts in pushes of campaigns; nil if no app reports opened pushes.
     public var receipts: ReceiptAuthentication?
+    /// The tables whose changed rows are events.
+    public var sources = TableSources()
 
     /// Creates a configuration.
     public init(

@@ -37,6 +37,8 @@ public struct RetryState: Hashable, Sendable {
     public var isRequeuedCopy: Bool
     /// Whether the message has headers `apus-…` that do not count, because Apus did not write them.
     public private(set) var ignoresHeaders = false
+    /// Whether its publisher asks that the event be remembered, and pushed once; never true of a requeued copy.
+    public private(set) var isRemembered = false
 
     /// Whether it is a chunk or a page of a large fan-out, which is a bulk delivery.
     public var isBulk: Bool { chunk != nil || cursor != nil && deviceIDs == nil }
@@ -59,6 +61,7 @@ public struct RetryState: Hashable, Sendable {
         isRequeuedCopy = false
         guard delivery.message.isOwnCopy(publishedTo: delivery.exchange) else {
             if let said = delivery.message.published { published = min(said, now) }
+            isRemembered = delivery.message.asksToBeRemembered
             ignoresHeaders = delivery.message.headers.contains { header in
                 header.name.hasPrefix(RetryHeader.prefix) && header.name != RetryHeader.unreadableHeaders
             }
@@ -69,6 +72,15 @@ public struct RetryState: Hashable, Sendable {
         }
         published = min(published, firstSeen)
         chunk = FanOutChunkJob(headers: delivery.message.headers, after: cursor)
+    }
+
+    /// The history of no event: that of a job which publishes outcomes again.
+    init(restoring exchange: String, at now: WallTime) {
+        firstSeen = now
+        published = now
+        originalExchange = exchange
+        originalRoutingKey = ""
+        isRequeuedCopy = true
     }
 
     private mutating func read(_ header: MessageHeader) {

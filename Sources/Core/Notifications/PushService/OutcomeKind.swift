@@ -4,8 +4,10 @@
 public enum OutcomeKind: String, CaseIterable, Sendable {
     /// The push service accepted it.
     case accepted
-    /// Its token is dead, and was removed from the registry if it was still there.
+    /// Its token is dead, and is removed from the registry.
     case tokenDead = "token-dead"
+    /// Its push service calls its token dead, and the registry does not have it, or had it registered again meanwhile.
+    case rejected
     /// Its time had passed before it could be sent.
     case expired
     /// It was left out, because a newer event of the same dataset said the same.
@@ -14,6 +16,8 @@ public enum OutcomeKind: String, CaseIterable, Sendable {
     case retrying
     /// It is among the dead letters and needs a person.
     case deadLettered = "dead-lettered"
+    /// There was no device for it.
+    case unmatched
 
     /// For messages: all of them, in a sentence.
     public static let listing = allCases.map(\.rawValue).joined(separator: ", ")
@@ -23,10 +27,12 @@ public enum OutcomeKind: String, CaseIterable, Sendable {
         switch self {
         case .accepted: .accepted
         case .tokenDead: .tokenDead
+        case .rejected: .rejected
         case .expired: .expired
         case .coalesced: .coalesced
         case .retrying: .retrying
         case .deadLettered: .deadLettered
+        case .unmatched: .unmatched
         }
     }
 }
@@ -58,4 +64,8 @@ public struct OutcomeSelection: OptionSet, Hashable, Sendable {
     public static let retrying = OutcomeSelection(rawValue: 1 << 4)
     /// `OutcomeKind.deadLettered`.
     public static let deadLettered = OutcomeSelection(rawValue: 1 << 5)
+    /// `OutcomeKind.rejected`.
+    public static let rejected = OutcomeSelection(rawValue: 1 << 6)
+    /// `OutcomeKind.unmatched`.
+    public static let unmatched = OutcomeSelection(rawValue: 1 << 7)
 }

@@ -43,3 +43,42 @@ extension PushService {
         }
     }
 }
+
+extension PushService {
+    /// Stands for the token of a device in `shown`.
+    private static let token = "TOKEN"
+
+    /// What the service would get of a push, to be shown to people.
+    ///
+    /// - Parameters:
+    ///   - content: the content from the service's builder.
+    ///   - nowSeconds: the wall clock, in seconds since 1970, from which times to live count.
+    /// - Returns: the header fields that the push decides, without those of the connection and the credentials; and the
+    ///   body, JSON, which is not encrypted, and has `TOKEN` for the token of a device.
+    public func shown(
+        _ content: PushContent, nowSeconds: Int64
+    ) -> (fields: [(name: String, value: String)], body: [UInt8]) {
+        var body: [UInt8] = []
+        switch self {
+        case .apns, .courier: return (Self.shownFieldsOfAPNs(content), content.payload)
+        case .webPush:
+            let urgency = [(name: "urgency", value: "\(content.priority.webPushUrgency)")]
+            return (urgency + (content.topic.isEmpty ? [] : [("topic", content.topic)]), content.payload)
+        case .adm: ADMMessageWriter.write(content, nowSeconds: nowSeconds, into: &body)
+        case .fcm:
+            guard let token = DeviceToken(bytes: Array(Self.token.utf8)) else { return ([], content.payload) }
+            FCMMessageWriter.write(content, to: token, nowSeconds: nowSeconds, into: &body)
+        }
+        return ([], body)
+    }
+
+    private static func shownFieldsOfAPNs(_ content: PushContent) -> [(name: String, value: String)] {
+        var fields = [
+            (name: "apns-topic", value: content.topic), ("apns-push-type", content.pushType.rawValue),
+            ("apns-priority", "\(content.priority.rawValue)"),
+        ]
+        if let seconds = content.expirationSeconds { fields.append(("apns-expiration", "\(seconds)")) }
+        if let collapseID = content.collapseID { fields.append(("apns-collapse-id", collapseID)) }
+        return fields
+    }
+}

@@ -13,8 +13,9 @@ public struct Recipient: Hashable, Sendable {
     public var token: DeviceToken
     /// The name of the app.
     public var app: String
-    /// The owner of the device; nil if nobody asked for it, because only backends that receive outcomes need it.
-    public var owner: DeviceOwner?
+    /// The registration behind the token; nil if there is none, or nobody asked for it, because only backends that
+    /// receive outcomes need it.
+    public var registration: TokenRegistration?
 
     /// Creates a recipient from its parts.
     public init(deviceID: String, platform: Platform, token: DeviceToken, app: String) {
@@ -30,31 +31,36 @@ public struct Recipient: Hashable, Sendable {
     }
 }
 
-/// The identity and the user of a device, for what backends are told of its pushes.
+/// The owner of a device and the moment of its token, for what backends are told of its pushes.
 ///
 /// It is an object, so that a recipient has room for it at little cost.
-public final class DeviceOwner: Hashable, Sendable {
-    /// The identity; nil if it has none.
+public final class TokenRegistration: Hashable, Sendable {
+    /// The identity of the device; nil if it has none.
     public let identityID: String?
-    /// The user; nil if it has none.
+    /// The user of the device; nil if it has none.
     public let userID: String?
+    /// When the token was last registered, in milliseconds since 1970.
+    public let atMilliseconds: Int64
 
-    /// Creates an owner; nil if a device has neither.
-    public init?(identityID: String?, userID: String?) {
-        guard identityID != nil || userID != nil else { return nil }
+    /// Creates a value.
+    public init(identityID: String? = nil, userID: String? = nil, atMilliseconds: Int64) {
         self.identityID = identityID
         self.userID = userID
+        self.atMilliseconds = atMilliseconds
     }
 
-    /// Whether both names are the same.
-    public static func == (left: DeviceOwner, right: DeviceOwner) -> Bool {
-        left === right || left.identityID == right.identityID && left.userID == right.userID
+    /// Whether both say the same.
+    public static func == (left: TokenRegistration, right: TokenRegistration) -> Bool {
+        left === right
+            || left.identityID == right.identityID && left.userID == right.userID
+                && left.atMilliseconds == right.atMilliseconds
     }
 
-    /// Hashes both names.
+    /// Hashes all of it.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(identityID)
         hasher.combine(userID)
+        hasher.combine(atMilliseconds)
     }
 }
 
@@ -66,11 +72,21 @@ extension Recipient {
         self.init(deviceID: token.hexadecimal, platform: .apns, token: token, app: app)
     }
 
-    /// Stands for a wrong entry of an event's target where a backend is told of it; nothing is ever sent to it.
+    /// Stands for an entry of an event's target that has no device where a backend is told of it; nothing is ever sent
+    /// to it.
     ///
     /// Like a token that is not registered, it counts as a device of Apple's production environment.
-    public init(refusedEntry name: String, app: String) {
+    public init(entry name: String, app: String) {
         self.init(deviceID: name, platform: .apns, token: .ofNoDevice, app: app)
+    }
+
+    /// Whether the registry removes its token when that is found dead, as far as its registration is known.
+    ///
+    /// - Parameter sinceMilliseconds: since when the token is dead; nil if the push service did not say.
+    /// - Returns: whether it is removed.
+    public func isRemoved(ifDeadSince sinceMilliseconds: Int64?) -> Bool {
+        guard let registration else { return !mayBeUnregistered }
+        return sinceMilliseconds.map { registration.atMilliseconds < $0 } ?? true
     }
 
     /// Whether it is one that was made up, or a device that is named as such a one would be.

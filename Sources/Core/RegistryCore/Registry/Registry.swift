@@ -83,8 +83,9 @@ public protocol Registry: TokenRegistry {
     /// One device, or nil.
     func device(_ deviceID: String) throws(RegistryError) -> Device?
 
-    /// The identities and users of devices, in their order; nil for a device that is not there or has neither.
-    func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?]
+    /// The registrations of devices, in their order, each with the moment of its alert token; nil for a device that is
+    /// not there.
+    func registrations(of deviceIDs: [String]) throws(RegistryError) -> [TokenRegistration?]
 
     /// The device of an app that has an address, or nil.
     ///

@@ -89,13 +89,22 @@ extension Pipeline {
     func report(_ notice: PipelineNotice) {
         switch notice {
         case .headersIgnored(let delivery): reportIgnoredHeaders(of: delivery)
-        case .rejected(let message, let rejection): reportRejected(message, rejection)
+        case .rejected(let message, let rejection): report(message, .rejected, rejection)
+        case .skipped(let message, let rejection): report(message, .skipped, rejection)
         case .leftOut(let event, let count, let isWhole): reportLeftOut(event, count, isWhole: isWhole)
         case .reduced(let count, let app): metrics.countReduced(count, app: app)
         case .registryFailed(let error): reportFailure(of: error)
         case .registryIsSlow: health.set(.registry, "the registry does not answer in time")
         case .registryAnswers: health.set(.registry, nil)
         case .pruned(let count): metrics.pruned.add(count)
+        case .historyLeftOut(let count, let error): reportLeftOutOfHistory(count, error)
+        case .outcomesNotStored(let count, let error):
+            metrics.registryFailures.add()
+            logger.log(
+                .warning, "outcomes.not-stored", [.field("outcomes", count), .field("message", error.message)])
+        case .repeatedDifferently(let event): reportOtherContent(event)
+        case .notRemembered(let error): reportMemory(failing: error)
+        case .forgottenEarly(let count): metrics.eventsForgotten.add(count)
         case .pruningFailed(let tokenCount, let error):
             metrics.registryFailures.add()
             logger.log(
@@ -112,6 +121,14 @@ extension Pipeline {
             logger.log(.warning, "pauses.read.failed", [.field("message", error.message)])
         case .consumption(let stop): reportConsumption(stop)
         }
+    }
+
+    private func reportLeftOutOfHistory(_ count: Int, _ error: RegistryError?) {
+        metrics.historyLeftOut.add(count)
+        guard let error else { return }
+        metrics.registryFailures.add()
+        logger.log(
+            .warning, "history.not-kept", [.field("outcomes", count), .field("message", error.message)])
     }
 
     private func reportFailure(of error: RegistryError) {

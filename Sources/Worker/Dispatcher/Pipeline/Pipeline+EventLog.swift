@@ -3,6 +3,7 @@ import DispatchCore
 import Messages
 import Metrics
 import Notifications
+import RegistryCore
 import StructuredLogging
 import Tracing
 
@@ -21,13 +22,13 @@ extension Pipeline {
         logger.log(.debug, "event.retried", fields(of: report) + [.field("attempt", event.retryState.attempt)])
     }
 
-    /// The same for an event that cannot be acted on, and may not be known to be one.
-    func reportRejected(_ message: Message, _ rejection: EventRejection) {
-        metrics.countEvent(nil, .rejected)
+    /// The same for a message that cannot be acted on, or needs no action, and may not be known to be an event.
+    func report(_ message: Message, _ outcome: PipelineMetrics.EventOutcome, _ rejection: EventRejection) {
+        metrics.countEvent(nil, outcome)
         logger.log(
             .debug, "event.handled",
             fields(of: message) + [
-                .field("outcome", "rejected"), .field("reason", rejection.reason.rawValue),
+                .field("outcome", outcome.rawValue), .field("reason", rejection.reason.rawValue),
                 .field("detail", rejection.message),
             ])
     }
@@ -56,6 +57,26 @@ extension Pipeline {
                 .field("app", push.app), .field("kind", push.tokenKind.rawValue),
                 .field("source", event.event.source), .field("id", event.event.identifier),
                 .field("devices", count),
+            ])
+    }
+
+    /// Tells that an event came again with another content: its publisher uses an identity twice.
+    func reportOtherContent(_ event: DecodedEvent) {
+        logger.log(
+            .warning, "event.identity-reused",
+            fields(of: event.delivery.message) + [
+                .field("advice", "It was not pushed: give each event an id of its own.")
+            ])
+    }
+
+    /// Tells that events are not remembered, or not for as long as they should be.
+    func reportMemory(failing error: RegistryError) {
+        metrics.registryFailures.add()
+        logger.log(
+            .warning, "events.not-remembered",
+            [
+                .field("code", error.code.rawValue), .field("reason", error.message),
+                .field("advice", "Events that come again are pushed again meanwhile; none is lost."),
             ])
     }
 
@@ -102,6 +123,7 @@ extension PipelineMetrics.EventOutcome {
             case .matched, .deferred: .dispatched
             case .unmatched: .unmatched
             case .coalesced: .coalesced
+            case .repeated: .repeated
             // An event whose pushes are too late was dispatched; the pushes are counted as expired.
             case .expired: report.deviceCount > 0 ? .dispatched : .expired
             }

@@ -19,7 +19,7 @@ final class Pipeline {
     let metrics: PipelineMetrics
     let health: PipelineHealth
     let logger: Logger
-    let decoder = EventDecoder()
+    let decoder: EventDecoder
 
     var machine: PipelineMachine
     /// The lists that the machine fills in the next tick, while those of this tick are carried out.
@@ -48,6 +48,7 @@ final class Pipeline {
         self.metrics = PipelineMetrics(registry: metrics, routes: configuration.routes)
         self.health = health
         self.logger = logger
+        decoder = EventDecoder(sources: configuration.sources)
         unansweredLookUps = Array(repeating: 0, count: parts.registryReads.count)
         machine = PipelineMachine(configuration: configuration, planner: Int64.random(in: 1 ... .max))
         machine.spans = parts.tracing.map {

@@ -16,6 +16,8 @@ final class PipelineMetrics {
         case coalesced
         case expired
         case rejected
+        case repeated
+        case skipped
     }
 
     private struct AppInstruments {
@@ -38,6 +40,8 @@ final class PipelineMetrics {
 
     let fanOuts: FanOutMetrics
     let headersIgnored: Counter
+    let historyLeftOut: Counter
+    let eventsForgotten: Counter
     let lag: Histogram
     let pruned: Counter
     let registryFailures: Counter
@@ -55,9 +59,15 @@ final class PipelineMetrics {
     init(registry: MetricsRegistry, routes: [AppRoute]) {
         self.registry = registry
         fanOuts = FanOutMetrics(registry)
+        historyLeftOut = registry.counter(
+            "apus_history_left_out_total",
+            help: "Outcomes that are missing in the history of events, because the registry did not take them in time.")
         headersIgnored = registry.counter(
             "apus_events_headers_ignored_total",
             help: "Deliveries whose publisher set headers of Apus, which are ignored.")
+        eventsForgotten = registry.counter(
+            "apus_events_forgotten_total",
+            help: "Remembered events forgotten before their time, because there are events.remember_maximum.")
         lag = registry.histogram(
             "apus_event_lag_seconds",
             help: "From the publication of an event to the acceptance of its push.",
@@ -78,7 +88,7 @@ final class PipelineMetrics {
             + [Self.instruments(registry, app: "unknown", service: "unknown")]
         reported = Array(repeating: PushCounts(), count: routes.count + 1)
         events = Self.eventCounters(registry)
-        for reason in EventRejection.Reason.allCases { _ = deadLetterCounter(reason.rawValue) }
+        for reason in EventRejection.Reason.allCases where reason != .skipped { _ = deadLetterCounter(reason.rawValue) }
         for route in routes where route.service == .apns {
             for kind in TokenKind.allCases { countWithoutToken(app: route.name, kind: kind, 0) }
         }

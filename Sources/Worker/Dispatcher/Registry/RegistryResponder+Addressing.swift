@@ -15,15 +15,17 @@ extension RegistryResponder {
     ///
     /// - Parameters:
     ///   - pages: the first devices of their audiences, or the next.
-    ///   - items: the events, none about a record.
+    ///   - questions: their questions, none about a record.
     /// - Returns: the pages, in their order.
     /// - Throws: `RegistryError` if the registry does not answer.
-    func address(_ pages: [AudiencePage], _ items: [DecodedEvent]) throws(RegistryError) -> [AddressedPage] {
+    func address(
+        _ pages: [AudiencePage], _ questions: [AudienceQuestion]
+    ) throws(RegistryError) -> [AddressedPage] {
         var addressed = pages.map { AddressedPage($0) }
         var ofTokens: [(index: Int, push: RequestedPush)] = []
         var ofDevices: [(index: Int, push: RequestedPush)] = []
-        for (index, item) in items.enumerated() {
-            guard case .push(let push) = item.event.kind else { continue }
+        for (index, question) in questions.enumerated() {
+            guard case .push(let push) = question.event.event.kind else { continue }
             if case .tokens = push.audience {
                 ofTokens.append((index, push))
             } else if push.tokenKind != .alert {
@@ -32,7 +34,7 @@ extension RegistryResponder {
         }
         try addressTokens(ofTokens, &addressed)
         try addressDevices(ofDevices, &addressed)
-        for (index, push) in ofTokens + ofDevices where items[index].mayBePlanned {
+        for (index, push) in ofTokens + ofDevices where questions[index].event.mayBePlanned {
             try refuseIfPointless(&addressed[index], push)
         }
         return addressed
@@ -47,8 +49,11 @@ extension RegistryResponder {
         for (index, push) in pushes {
             let kind = push.tokenKind
             pages[index].address { device in
-                guard let token = tokens.popFirst()?.first(where: { $0.kind == kind })?.token else { return nil }
-                return Recipient(deviceID: device.deviceID, platform: device.platform, token: token, app: device.app)
+                guard let found = tokens.popFirst()?.first(where: { $0.kind == kind }) else { return nil }
+                var addressee = Recipient(
+                    deviceID: device.deviceID, platform: device.platform, token: found.token, app: device.app)
+                addressee.registration = TokenRegistration(atMilliseconds: found.registeredAtMilliseconds)
+                return addressee
             }
         }
     }
@@ -98,6 +103,8 @@ extension RegistryResponder {
         // A retry names it by its digits, as it does a token that is not registered.
         var addressee = Recipient(unregistered: device.token, app: device.app)
         addressee.platform = platform
+        // The token is registered, at a moment that its look-up does not tell.
+        addressee.registration = TokenRegistration(atMilliseconds: .min)
         return addressee
     }
 

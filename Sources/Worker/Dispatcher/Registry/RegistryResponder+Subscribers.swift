@@ -111,7 +111,7 @@ extension RegistryResponder {
     /// The page without the subscriptions whose only push another event has fired.
     private func claimed(_ page: SubscriberPage, by event: DecodedEvent) throws(RegistryError) -> SubscriberPage {
         let rows = page.subscriptions.filter(\.firesOnce).map(\.row)
-        guard !rows.isEmpty else { return page }
+        guard writes, !rows.isEmpty else { return page }
         let claimed = Set(try registry.claim(rows, for: event.digest, nowMilliseconds: nowMilliseconds()))
         var page = page
         page.entries.removeAll { entry in
@@ -127,7 +127,7 @@ extension RegistryResponder {
         for entry in page.entries where page.subscriptions[entry.subscription].notification.shouldBadge {
             if seen.insert(ByteText(entry.recipient.deviceID)).inserted { deviceIDs.append(entry.recipient.deviceID) }
         }
-        guard !deviceIDs.isEmpty else { return [:] }
+        guard writes, !deviceIDs.isEmpty else { return [:] }
         let badges = try registry.countBadges(
             deviceIDs, for: event.digest, isRepeated: event.retryState.deviceIDs != nil)
         return Dictionary(zip(deviceIDs.map(ByteText.init), badges), uniquingKeysWith: { first, _ in first })

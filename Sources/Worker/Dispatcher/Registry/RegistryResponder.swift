@@ -5,8 +5,8 @@ public import RegistryCore
 public import StructuredLogging
 
 /// A registry with all ports that a pipeline needs.
-public typealias PipelineRegistry = FanOutRegistry & PauseRegistry & Registry & SubscriptionRegistry
-    & WorkerReportRegistry
+public typealias PipelineRegistry = EventMemoryRegistry & FanOutRegistry & OutcomeHistoryRegistry
+    & OutcomeOutboxRegistry & PauseRegistry & Registry & SubscriptionRegistry & WorkerReportRegistry
 
 /// Answers the requests of a `PipelineMachine` with calls of a registry: one look-up for a whole batch of events.
 ///
@@ -18,7 +18,13 @@ public final class RegistryResponder {
     let logger: Logger
     let metrics: RegistryMetrics
     let nowMilliseconds: () -> Int64
+    /// Whether events leave traces in the registry; not if they are only looked at.
+    let writes: Bool
     private var recorded = RecordedDatasets()
+    /// When old outcomes are forgotten next, in milliseconds since 1970.
+    var forgetsOutcomesAtMilliseconds: Int64 = 0
+    /// Whether the registry was found to have the tables of the memory.
+    var hasEventMemory = false
 
     /// Creates a responder.
     ///
@@ -27,15 +33,17 @@ public final class RegistryResponder {
     ///   - limits: the sizes of pages and chunks.
     ///   - logger: takes what an operator should know of the registry.
     ///   - metrics: the instruments of the index.
+    ///   - writes: whether events claim subscriptions, count in badges, and make datasets known.
     ///   - nowMilliseconds: reads the wall clock.
     public init(
         registry: any PipelineRegistry, limits: DispatchLimits, logger: Logger, metrics: RegistryMetrics,
-        nowMilliseconds: @escaping () -> Int64
+        writes: Bool = true, nowMilliseconds: @escaping () -> Int64
     ) {
         self.registry = registry
         self.limits = limits
         self.logger = logger
         self.metrics = metrics
+        self.writes = writes
         self.nowMilliseconds = nowMilliseconds
         follower = SubscriptionIndexUpdater(registry: registry) { metrics.indexChanged($0) }
     }
@@ -50,12 +58,25 @@ public final class RegistryResponder {
         case .readSubscriptions: return .subscriptionsRead(areAll: try follower.step(), follower.size)
         case .resolve(let questions, let limit):
             var audiences = try resolve(questions, devicesPerPage: limit)
-            try nameOwners(in: &audiences, questions)
+            try addRegistrations(to: &audiences, questions)
             return .resolved(audiences)
         case .findChunk(let search): return .chunkFound(try findChunk(search))
         case .fanOut(let request):
             return .fanOut(try request.perform(on: registry, nowMilliseconds: nowMilliseconds()))
         case .prune(let tokens): return .pruned(try registry.prune(tokens))
+        case .addWaitingOutcomes(let outcomes):
+            try registry.addWaitingOutcomes(outcomes)
+            return .outcomesKept
+        case .takeWaitingOutcomes(let limit):
+            return .waitingOutcomes(
+                try registry.takeWaitingOutcomes(limit: limit, atMilliseconds: nowMilliseconds()))
+        case .removeWaitingOutcomes(let numbers):
+            try registry.removeWaitingOutcomes(numbers)
+            return .outcomesKept
+        case .keepOutcomes(let outcomes):
+            try keep(outcomes)
+            return .outcomesKept
+        case .remember(let events, let slice): return .remembered(forgottenEarly: try remember(events, slice))
         }
     }
 
@@ -83,7 +104,7 @@ public final class RegistryResponder {
         var pages = requests.isEmpty ? [] : try registry.resolve(requests, limit: limit)
         try recordDatasets(of: others, pages)
         let (areLarge, areLater) = try complete(&pages, of: others, requests, limit)
-        var addressed = try address(pages, others.map(\.event)).enumerated().makeIterator()
+        var addressed = try address(pages, others).enumerated().makeIterator()
         var subscribers = try resolveSubscribers(questions.filter(\.event.isAboutRecord), limit)[...]
         var audiences: [AudienceResult] = []
         audiences.reserveCapacity(questions.count)
@@ -155,17 +176,17 @@ public final class RegistryResponder {
             .next != nil
     }
 
-    /// Decisions without a look-up of an audience, by the index of the question: chunks that are over, and redelivered
-    /// events that have a fan-out.
+    /// Decisions without a look-up of an audience, by the index of the question: events that come again, chunks that
+    /// are over, and redelivered events that have a fan-out.
     private func decideWithoutAudience(
         _ questions: [AudienceQuestion]
     ) throws(RegistryError) -> [Int: AudienceResult] {
-        var decided: [Int: AudienceResult] = [:]
+        var decided = try repeatedEvents(among: questions)
         let chunks = questions.indices.filter { questions[$0].event.chunkKey != nil }
         let redelivered = questions.indices.filter {
-            questions[$0].event.delivery.isRedelivered && questions[$0].mayBePlanned
+            questions[$0].event.delivery.isRedelivered && questions[$0].mayBePlanned && decided[$0] == nil
         }
-        guard !chunks.isEmpty || !redelivered.isEmpty else { return [:] }
+        guard !chunks.isEmpty || !redelivered.isEmpty else { return decided }
         do throws(RegistryError) {
             if !chunks.isEmpty {
                 let states = try registry.chunkStates(chunks.compactMap { questions[$0].event.chunkKey })
@@ -195,7 +216,7 @@ public final class RegistryResponder {
             guard let dataset = question.event.dataset, !recorded.contains(dataset) else { continue }
             unknown.append(dataset)
         }
-        guard !unknown.isEmpty else { return }
+        guard writes, !unknown.isEmpty else { return }
         do throws(RegistryError) {
             try registry.recordDatasets(unknown)
             recorded.insert(unknown)

@@ -117,6 +117,7 @@ extension Configuration {
     public func deploymentView() throws(WorkerError) -> OperatorPage {
         var options = OperatorPageConfiguration(path: "/", process: "", version: "")
         options.apps = pipeline.apps
+        options.sources = pipeline.sources
         let registry = registry
         let broker = try pageBroker()
         do {
@@ -135,6 +136,7 @@ extension Configuration {
         let broker = hasBroker ? try pageBroker() : nil
         var options = OperatorPageConfiguration(path: page.path, process: process, version: version)
         options.apps = pipeline.apps
+        options.sources = pipeline.sources
         if let path = page.usersFile { options.readUsers = { try ConfigurationFile.read(path) } }
         options.userHeader = page.userHeader
         options.trustedProxies = page.trustedProxies
@@ -142,6 +144,7 @@ extension Configuration {
         options.allowedOrigins = page.allowedOrigins
         options.servesAllHosts = admin.hosts.contains("*")
         options.showsPayloads = page.showsPayloads
+        options.keepsHistory = history.isKept
         if !options.hasLogin, admin.listen?.isLoopback == false {
             logger.log(
                 .info, "page.off",

@@ -1,5 +1,7 @@
+import ChangeEvents
 import ChangeQueue
 public import DispatchCore
+import Notifications
 public import WorkerConfiguration
 
 extension Configuration {
@@ -15,9 +17,16 @@ extension Configuration {
         limits.devicesPerChunkMaximum = fanOut.chunkDevices
         limits.answerPatienceMilliseconds = Int64(worker.pushTimeout.milliseconds)
         limits.outcomePatienceMilliseconds = Int64(outcomes.patience.milliseconds)
+        limits.storesOutcomes = true
+        limits.historyMilliseconds = Int64(history.retention.milliseconds)
+        limits.historyOutcomesMaximum = history.outcomesMaximum
+        limits.eventMemoryMilliseconds = Int64(events.remember.milliseconds)
+        limits.rememberedEventsMaximum = events.rememberMaximum
         let delays = retry.delays.map { Int64($0.milliseconds) }
-        return PipelineConfiguration(
-            apps: TransportRoutes(apps).pipelineApps(apps),
+        var noted = apps
+        if history.isKept { for index in noted.indices { noted[index].outcomes = .all } }
+        var pipeline = PipelineConfiguration(
+            apps: TransportRoutes(apps).pipelineApps(noted),
             retryPolicy: RetryPolicy(
                 delaysMilliseconds: delays, attemptsMaximum: retry.attemptsMaximum,
                 ageMaximumMilliseconds: Int64(retry.ageMaximum.milliseconds),
@@ -29,5 +38,11 @@ extension Configuration {
                 fanout: topology.names.fanout, deadLetter: topology.names.deadLetter,
                 outcomes: topology.names.outcomes),
             limits: limits)
+        if history.isKept {
+            pipeline.toldOutcomes = Dictionary(
+                apps.map { ($0.name, $0.outcomes) }, uniquingKeysWith: { first, _ in first })
+        }
+        pipeline.sources = TableSources(sources)
+        return pipeline
     }
 }

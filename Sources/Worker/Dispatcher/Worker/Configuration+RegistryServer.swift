@@ -40,11 +40,15 @@ extension Configuration {
         options.trustedProxies = registryAPI.trustedProxies
         options.allowedOrigins = registryAPI.allowedOrigins
         options.opensKeptHours = analytics.retentionHours
+        options.keepsHistory = history.isKept
         options.events = publisher.map { publisher in
-            EventPublishing(
+            var publishing = EventPublishing(
                 publisher: publisher, exchange: topology.names.changes, apps: pipeline.apps,
-                eventsPerSecondMaximum: registryAPI.eventsPerSecondMaximum)
+                sources: pipeline.sources, eventsPerSecondMaximum: registryAPI.eventsPerSecondMaximum)
+            publishing.rememberMilliseconds = Int64(events.remember.milliseconds)
+            return publishing
         }
+        options.events?.keepsHistory = history.isKept
         for key in registryAPI.serverKeys { options.serverKeys.append(try Self.serverKey(key)) }
         if let certificateFile = registryAPI.certificateFile, let keyFile = registryAPI.keyFile {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))

@@ -5,8 +5,9 @@ import SQLiteRegistry
 public import WorkerConfiguration
 
 /// All ports of a registry.
-public typealias RegistryStore = AuditRegistry & CampaignRegistry & CourierRegistry & FanOutRegistry & QuotaRegistry
-    & RegistryCopy.Store & SchemaRegistry & WorkerReportRegistry
+public typealias RegistryStore = AuditRegistry & CampaignRegistry & CourierRegistry & EventMemoryRegistry
+    & FanOutRegistry & OutcomeHistoryRegistry & OutcomeOutboxRegistry & QuotaRegistry & RegistryCopy.Store
+    & SchemaRegistry & WorkerReportRegistry
 
 extension Configuration.RegistryLocation {
     /// Reads a command's operand: `sqlite:PATH`, `postgresql://…`, or `@FILE`, a file that holds one of these.

@@ -67,7 +67,7 @@ extension ConfigurationReader {
         var apps: [Configuration.App] = []
         var names: [String: Int] = [:]
         var pools: [String: Int] = [:]
-        for index in 0..<appCount {
+        for index in 0..<(counts["app"] ?? 0) {
             let app = readApp(index)
             if !app.name.isEmpty, let other = names.updateValue(index, forKey: app.name) {
                 fail(

@@ -11,7 +11,7 @@ extension ConfigurationReader {
 
     /// Reads the keys of servers that use CloudKit Web Services.
     mutating func readServerKeys() -> [Configuration.RegistryAPI.ServerKey] {
-        let appNames = (0..<appCount).map { text(.appName, app: $0) }
+        let appNames = (0..<(counts["app"] ?? 0)).map { text(.appName, app: $0) }
         var keys: [Configuration.RegistryAPI.ServerKey] = []
         for (index, text) in texts(.registryServerKeys).enumerated() {
             let location = "key \(index + 1)"

@@ -290,7 +290,7 @@ struct PageActTests {
 
     @Test("A test push is an event for the device, whose apns-id is known before")
     func testPush() async throws {
-        let fixture = try PageFixture()
+        let fixture = try PageFixture { $0.keepsHistory = true }
         defer { fixture.stop() }
         let device = try register(fixture)
         let answer = try parse(await fixture.post("test-push", #"{"deviceId":"d-1","title":"Hello"}"#), 202)
@@ -300,6 +300,16 @@ struct PageActTests {
         let event = try JSONParser().parse(try #require(fixture.broker.notes.withLock { $0.published.first }))
         #expect(event["data"]?["deviceIds"]?.array?.map { $0.string } == ["d-1"])
         #expect(event["data"]?["notification"]?["title"]?.string == "Hello")
+        let path = "test-push?id=\(identifier)"
+        #expect(try parse(await fixture.get(path))["isEnded"]?.bool == false)
+        let end = """
+            {"outcome":"accepted","app":"chat","event":{"source":"apus-page","id":"\(identifier)",\
+            "type":"push.requested"},"pushes":[{"deviceId":"d-1","platform":"APNS","endedAtMs":1}]}
+            """
+        try fixture.registry().keepOutcomes(
+            [KeptOutcome(eventIdentifier: identifier, identifier: "1", body: Array(end.utf8))], atMilliseconds: 1)
+        let ended = try parse(await fixture.get(path))
+        #expect(ended["isEnded"]?.bool == true && ended["counts"]?["accepted"]?.int64 == 1)
         #expect(await fixture.post("test-push", #"{"deviceId":"nobody","title":"x"}"#).status == 404)
         #expect(await fixture.post("test-push", #"{"deviceId":"d-1"}"#).status == 400)
         fixture.broker.notes.withLock { $0.problem = "no route" }

@@ -1,8 +1,11 @@
 import ChangeEvents
 import Essentials
+import EventLoop
 import JSON
 import Messages
+import Metrics
 import Notifications
+import Predicates
 import PushTestKit
 import RegistryCore
 import TestTraits
@@ -17,17 +20,22 @@ private struct EventsFixture {
     static let batch = "application/cloudevents-batch+json"
 
     let publisher: StubPublisher
+    let sources: TableSources
     let fixture: RegistryFixture
     let client: NativeClient
 
     init(
         _ publisher: StubPublisher = StubPublisher(), app: String? = nil,
-        permission: APIToken.Permission = .publish, eventsPerSecond: Int = 1_000
+        permission: APIToken.Permission = .publish, eventsPerSecond: Int = 1_000, rememberMilliseconds: Int64 = 60_000,
+        sources: TableSources = TableSources()
     ) throws {
         self.publisher = publisher
+        self.sources = sources
         fixture = try RegistryFixture { configuration in
             configuration.events = EventPublishing(
-                publisher: publisher, exchange: "apus.changes", apps: [], eventsPerSecondMaximum: eventsPerSecond)
+                publisher: publisher, exchange: "apus.changes", apps: [], sources: sources,
+                eventsPerSecondMaximum: eventsPerSecond)
+            configuration.events?.rememberMilliseconds = rememberMilliseconds
         }
         client = try NativeClient(fixture, app: app, permission: permission)
     }
@@ -44,7 +52,7 @@ private struct EventsFixture {
 
     /// What a worker makes of all that was published.
     func decoded() throws -> [ChangeEvent] {
-        let decoder = EventDecoder()
+        let decoder = EventDecoder(sources: sources)
         return try publisher.published.read { $0 }.map { try decoder.decode($0.message) }
     }
 }
@@ -78,6 +86,84 @@ struct EventsAPITests {
         for key in ["", "\"\"", "two words", "a\"b", String(repeating: "k", count: 256)] {
             let answer = events.post(EventsFixture.push, fields: "Idempotency-Key: \(key)\r\n")
             #expect(answer.status == 400 && answer.body.contains("Idempotency-Key"), "\(key)")
+        }
+    }
+
+    @Test("A key stands for one content: another is refused, whether the process or the registry knows the first")
+    func reusedKey() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        func post(_ key: String, _ text: String) -> PlainHTTP.Answer {
+            events.post(
+                EventsFixture.push.replacing("On its way", with: text), fields: "Idempotency-Key: \(key)\r\n")
+        }
+        #expect(post("1", "Paid").status == 202 && post("1", "Paid").status == 202)
+        let refused = post("1", "Sent")
+        #expect(refused.status == 409 && refused.body.contains(#""code":"conflict""#), "\(refused)")
+        #expect(post("2", "Sent").status == 202)
+        let registry = try events.fixture.registry()
+        let paid = EventsFixture.push.replacing("On its way", with: "Paid")
+        let now = WallClock.nowMilliseconds()
+        for (key, milliseconds) in [("3", now - 30_000), ("4", now - 62_000)] {
+            let known = RememberedEvent(
+                identity: EventIdentity(source: "/tokens/all%20publish", identifier: key, owner: "chat"),
+                content: Message.contentDigest(of: Array(paid.utf8)))
+            try registry.remember([known], endedAtMilliseconds: milliseconds)
+        }
+        #expect(post("3", "Sent").status == 409 && post("3", "Paid").status == 202)
+        #expect(post("4", "Sent").status == 202, "its time has passed")
+    }
+
+    @Test("Without a memory a key may stand for several contents")
+    func keysWithoutMemory() throws {
+        let events = try EventsFixture(rememberMilliseconds: 0)
+        defer { events.fixture.server.stop() }
+        for text in ["Paid", "Sent"] {
+            let body = EventsFixture.push.replacing("On its way", with: text)
+            #expect(events.post(body, fields: "Idempotency-Key: 1\r\n").status == 202)
+        }
+    }
+
+    @Test("An event with an id or a key of its sender asks to be remembered, one with a random id does not")
+    func remembering() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        let attributes = "ce-specversion: 1.0\r\nce-type: push.requested\r\nce-source: s\r\nce-id: 3\r\n"
+        #expect(events.post(EventsFixture.push, fields: "Idempotency-Key: 1\r\n").status == 202)
+        #expect(events.post(EventsFixture.event("2"), EventsFixture.single).status == 202)
+        #expect(events.post(EventsFixture.push, "application/json", fields: attributes).status == 202)
+        #expect(events.post("[\(EventsFixture.event("4"))]", EventsFixture.batch).status == 202)
+        #expect(events.post(EventsFixture.push).status == 202)
+        let asking = events.publisher.published.read { $0.map(\.message.asksToBeRemembered) }
+        #expect(asking == [true, true, true, true, false])
+    }
+
+    /// What a webhook of a Supabase database sends.
+    private static func webhook(_ type: String, table: String = "songs") -> String {
+        #"{"type":"\#(type)","table":"\#(table)","schema":"public","record":{"id":7,"title":"Rain"},"old_record":null}"#
+    }
+
+    @Test("A webhook of Supabase becomes the record event of its source, with the request's key as its id")
+    func databaseWebhook() throws {
+        let source = TableSource(
+            table: "public.songs", recordType: "Song", changes: [.created, .deleted], app: "chat")
+        let events = try EventsFixture(app: "chat", sources: TableSources([source]))
+        defer { events.fixture.server.stop() }
+        let answer = events.post(Self.webhook("INSERT"), "application/json", fields: "Idempotency-Key: w1\r\n")
+        #expect(answer.status == 202 && answer.body == #"{"id":"w1","source":"/tokens/chat%20publish"}"#, "\(answer)")
+        let event = try #require(try events.decoded().first)
+        guard case .record(let change) = event.kind else { return #expect(Bool(false), "\(event)") }
+        #expect(change.recordName == "7" && change.fields["title"] == .string("Rain") && event.identifier == "w1")
+        let message = try #require(events.publisher.published.read { $0.first })
+        #expect(message.routingKey == "record.created.7" && message.message.body == Array(Self.webhook("INSERT").utf8))
+        let skipped = events.post(Self.webhook("UPDATE"), "application/json")
+        #expect(skipped.status == 202 && skipped.body == #"{"events":[]}"#, "\(skipped)")
+        let unknown = events.post(Self.webhook("INSERT", table: "albums"), "application/json")
+        #expect(unknown.status == 400 && unknown.body.contains("[[source]]"), "\(unknown)")
+        #expect(events.publisher.published.read { $0.count } == 1)
+        let metrics = events.fixture.metrics.render()
+        for outcome in ["published", "skipped", "refused"] {
+            #expect(metrics.contains(#"apus_registry_api_events_total{outcome="\#(outcome)"} 1"#), "\(outcome)")
         }
     }
 
@@ -256,6 +342,18 @@ struct EventsAPITests {
         #expect(events.publisher.published.read { $0.isEmpty })
     }
 
+    @Test("A removed token publishes no more, a second later at most", .timeLimit(.minutes(1)))
+    func removed() async throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        #expect(events.post(EventsFixture.push).status == 202)
+        for token in try events.fixture.registry().tokens() {
+            _ = try events.fixture.registry().removeToken(named: token.name)
+        }
+        try await eventually("the token is unknown") { events.post(EventsFixture.push).status == 401 }
+        #expect(events.post("[\(EventsFixture.event("1"))]", EventsFixture.batch).status == 401)
+    }
+
     @Test("A token of one app publishes no event that concerns another")
     func apps() throws {
         let events = try EventsFixture(app: "chat")
@@ -302,6 +400,60 @@ struct EventsAPITests {
         #expect(answer.status == 204 && answer.headers["webhook-allowed-origin"] == "eventemitter.example.com")
         #expect(answer.headers["webhook-allowed-rate"] == "60000" && answer.headers["allow"] == "OPTIONS, POST")
         #expect(ask("").headers["webhook-allowed-origin"] == nil)
+    }
+
+    @Test("A publisher asks what became of its event, by the path that the answer gave, and sees its own app alone")
+    func summary() throws {
+        let publisher = StubPublisher()
+        let fixture = try RegistryFixture { configuration in
+            configuration.events = EventPublishing(
+                publisher: publisher, exchange: "apus.changes", apps: [], sources: TableSources(),
+                eventsPerSecondMaximum: 1_000)
+            configuration.events?.keepsHistory = true
+            configuration.keepsHistory = true
+        }
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture, app: "chat", permission: .publish)
+        let answer = client.send("POST", "/v1/events", EventsFixture.push, fields: "Idempotency-Key: a/1\r\n")
+        let path = try #require(answer.headers["location"])
+        #expect(path == "/v1/events/a%2F1?source=%2Ftokens%2Fchat%2520publish")
+        #expect(client.send("GET", path).status == 404)
+        let own = "/tokens/chat%20publish"
+        func outcome(_ kind: String, app: String = "chat", source: String = own, attempt: Int = 1) {
+            let body = """
+                {"outcome":"\(kind)","app":"\(app)","event":{"source":"\(source)","id":"a/1","type":"push.requested",\
+                "publishedAtMs":1,"firstSeenAtMs":1},"attempt":\(attempt),"pushes":[{"deviceId":"phone",\
+                "platform":"APNS","pushId":"p","sends":1,"reason":"r","endedAtMs":1000}]}
+                """
+            let kept = KeptOutcome(
+                eventIdentifier: "a/1", identifier: "\(kind)\(app)\(source)\(attempt)", body: Array(body.utf8))
+            #expect(throws: Never.self) { try fixture.registry().keepOutcomes([kept], atMilliseconds: 1) }
+        }
+        outcome("retrying")
+        #expect(client.send("GET", path).body.contains(#""isEnded":false,"counts":{"retrying":1}"#))
+        outcome("accepted", attempt: 2)
+        outcome("accepted", app: "mail")
+        outcome("accepted", source: "other")
+        let ended = client.send("GET", path)
+        #expect(
+            ended.body
+                == #"{"id":"a/1","source":"/tokens/chat%20publish","type":"push.requested","isEnded":true,"counts":"#
+                + #"{"accepted":1},"pushes":[{"app":"chat","deviceId":"phone","platform":"APNS","outcome":"accepted","#
+                + #""reason":"r","attempt":2,"pushId":"p","endedAt":"1970-01-01T00:00:01.000Z"}],"wholeEvent":[],"#
+                + #""otherSources":["other"]}"#, "\(ended.body)")
+        let reader = try NativeClient(fixture, permission: .read)
+        #expect(reader.send("GET", path).body.contains(#""counts":{"accepted":2}"#))
+        #expect(client.with(token: nil).send("GET", path).status == 401)
+        #expect(client.send("GET", "/v1/events/a?sorce=1").status == 400)
+    }
+
+    @Test("A server whose workers keep no history says which setting it lacks")
+    func noHistory() throws {
+        let events = try EventsFixture()
+        defer { events.fixture.server.stop() }
+        let answer = events.client.send("GET", "/v1/events/1")
+        #expect(answer.status == 404 && answer.body.contains("events.history"))
+        #expect(events.post(EventsFixture.push).headers["location"] == nil)
     }
 
     @Test("A server that is not to take events says which setting it lacks")

@@ -52,7 +52,9 @@ final class AlternatingRegistry: Registry {
 
     func device(_ deviceID: String) throws(RegistryError) -> Device? { try next.device(deviceID) }
 
-    func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] { try next.owners(of: deviceIDs) }
+    func registrations(of deviceIDs: [String]) throws(RegistryError) -> [TokenRegistration?] {
+        try next.registrations(of: deviceIDs)
+    }
 
     func device(at token: DeviceToken, platform: Platform, app: String) throws(RegistryError) -> Device? {
         try next.device(at: token, platform: platform, app: app)

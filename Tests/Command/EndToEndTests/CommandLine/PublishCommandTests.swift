@@ -88,6 +88,59 @@ struct PublishCommandTests {
         #expect(result.exitCode == 0 && result.errors.contains("10 events published and confirmed"), "\(result)")
     }
 
+    @Test("A dry run shows whom an event would reach and what each service would get, and leaves all as it is")
+    func dryRun() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            "apus.toml",
+            """
+            [rabbitmq]
+            url = "amqp://127.0.0.1:1"
+            [[app]]
+            name = "chat"
+            bundle_id = "com.example.chat"
+            apns.key_file = "k.p8"
+            apns.key_id = "ABC123DEFG"
+            apns.team_id = "DEF123GHIJ"
+            fcm.service_account_file = "f.json"
+            """)
+        func apus(_ arguments: String...) async throws -> CommandResult {
+            try await CommandRunner.apus(arguments, in: folder)
+        }
+        let phone = try await apus(
+            "device", "add", "--app", "chat", "--id", "phone", "--token", "00fc13ad", "--user", "ann")
+        let tablet = try await apus(
+            "device", "add", "--app", "chat", "--id", "tablet", "--platform", "GCM", "--token", "cKb0:APA91bF",
+            "--user", "ann")
+        let saved = try await apus(
+            "subscription", "save", "cheap", "--app", "chat", "--user", "ann", "--type", "Song", "--predicate",
+            "price < 20", "--fires-once", "--alert", "{title}")
+        #expect([phone, tablet, saved].allSatisfy { $0.exitCode == 0 }, "\(phone) \(tablet) \(saved)")
+        let push = [
+            "publish", "--dry-run", "--type", "push.requested", "--app", "chat", "--id", "1", "--title", "Hi",
+            "--user-id", "ann", "--user-id", "bob",
+        ]
+        let shown = try await CommandRunner.apus(push, in: folder)
+        #expect(shown.exitCode == 0 && shown.errors.contains("1 event looked at and not published"), "\(shown)")
+        for text in [
+            "1: 2 pushes\n", "APNs to phone\n  apns-topic: com.example.chat\n", #""title":"Hi""#, "to tablet\n",
+            #""token":"TOKEN""#, "no device: bob\n",
+        ] {
+            #expect(shown.output.contains(text), "\(text): \(shown.output)")
+        }
+        #expect(!shown.output.contains("00fc13ad") && !shown.output.contains("APA91bF"))
+        // A subscription that fires once is there for the next dry run.
+        for _ in 0..<2 {
+            let record = try await apus(
+                "publish", "--dry-run", "--json", "--type", "record.created", "--app", "chat", "--record-type", "Song",
+                "--record-name", "s", "--field", "price=12", "--field", "title=Blue")
+            #expect(record.exitCode == 0 && record.output.contains(#""pushCount":2"#), "\(record)")
+            #expect(record.output.contains("Blue") && record.output.contains(#""unmatched":[]"#), "\(record)")
+        }
+        let wrong = try await apus("publish", "--json", "--type", "push.requested", "--app", "chat", "--topic", "t")
+        #expect(wrong.exitCode == 64 && wrong.errors.contains("--dry-run"), "\(wrong)")
+    }
+
     /// The arguments of the examples that are options alone, as a shell reads them.
     private static func examplesOfHelp(_ help: String) -> [[String]] {
         let lines = help.replacing("\\\n", with: "").split(separator: "\n").map { $0.drop { $0 == " " } }

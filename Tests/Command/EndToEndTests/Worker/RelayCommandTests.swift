@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The relay as a process", .timeLimit(.minutes(10)))
 struct RelayCommandTests {
-    @Test("Every commit is a push, though relays are killed while they publish")
+    @Test("Every commit is one push, though relays are killed while they publish")
     func commitsArePushes() async throws {
         let server = try await PrivatePostgreSQL.shared()
         let database = try await server.makeDatabase()
@@ -48,7 +48,10 @@ struct RelayCommandTests {
         last.signal(SIGTERM)
         let end = await last.end()
         #expect(end.exitCode == 0, "\(end)")
+        try await fixture.waitForMessages(0)
         await worker.drainCleanly()
+        // A relay that was killed has published some rows twice; the worker remembers them.
+        #expect(try await fixture.simulator.recorded().filter { $0.status == 200 }.count == 300)
     }
 
     @Test("A worker is a relay, too, until a reload ends that; an outbox in trouble only degrades it")

@@ -45,4 +45,32 @@ struct WorkerExplainTests {
         #expect(missing.exitCode == 66 && missing.errors.contains("cannot read missing.log"), "\(missing)")
         try await fixture.stop()
     }
+
+    @Test("With a history 'apus publish --wait' and 'apus explain' tell the end of each push, without preparation")
+    func history() async throws {
+        let fixture = try await WorkerFixture(
+            script: #"{"token":"\#(TestDevices.token(1))","answer":"unregistered"}"#,
+            configuration: "[events]\nhistory = \"1h\"")
+        try fixture.registerReaders(3)
+        let worker = try fixture.startWorker()
+        try await worker.readiness(200)
+        let push = ["publish", "--wait", "--type", "push.requested", "--app", "chat", "--title", "Hi"]
+        let shown = try await CommandRunner.apus(push + ["--id", "e1", "--topic", "news"], in: fixture.folder)
+        #expect(shown.exitCode == 0 && shown.output == "e1: 2 accepted, 1 token-dead\n", "\(shown)")
+        #expect(shown.errors.contains("1 event published and confirmed: id e1, source apus-publish"), "\(shown)")
+        let nobody = try await CommandRunner.apus(push + ["--id", "e2", "--user-id", "nobody"], in: fixture.folder)
+        #expect(nobody.exitCode == 0 && nobody.output == "e2: 1 unmatched\n", "\(nobody)")
+        let told = try await fixture.apus("explain", "e1")
+        #expect(told.exitCode == 0 && told.errors.contains("3 pushes: 2 accepted, 1 token-dead"), "\(told)")
+        #expect(told.output.contains("device-1 (APNS, chat): token-dead because of Unregistered"), "\(told)")
+        await worker.drainCleanly()
+        // Without a worker nothing ends.
+        let open = try await CommandRunner.apus(
+            push + ["--id", "e3", "--topic", "news", "--timeout", "1"], in: fixture.folder)
+        #expect(open.exitCode == 75 && open.errors.contains("nothing is known yet"), "\(open)")
+        let unkept = try await CommandRunner.apus(
+            push + ["--topic", "news", "--set", "events.history=0s"], in: fixture.folder)
+        #expect(unkept.exitCode == 78 && unkept.errors.contains("events.history"), "\(unkept)")
+        try await fixture.stop()
+    }
 }

@@ -77,6 +77,12 @@ struct WorkerOutcomeTests {
         #expect(
             row.output.split(separator: "\n").last?.split(separator: "\t").dropFirst().joined(separator: " ").utf8
                 .elementsEqual("dead-lettered chat push.requested e\u{301} - unknown-field".utf8) == true, "\(row)")
+        let nobody = try RunningCommand(
+            ["outcomes", "tail", "--outcome", "unmatched", "--limit", "1"], in: fixture.folder)
+        try await nobody.wait(for: "listening")
+        try await fixture.publish([TestEvents.pushRequested("p2", to: .users(["nobody"]))])
+        let unmatched = await nobody.end()
+        #expect(unmatched.output.contains("\tunmatched\tchat\tpush.requested\tp2\tnobody\tno-device"), "\(unmatched)")
         await worker.drainCleanly()
         try await fixture.stop()
     }

@@ -26,6 +26,8 @@ struct CampaignPushTests {
         #expect(push.endings == [.matched, .accepted])
         #expect(try pushes("retrying").first?.endings == .matched)
         #expect(try pushes("token-dead").first?.endings == [.matched, .tokenDead])
+        #expect(try pushes("rejected").first?.endings == [.matched, .tokenDead])
+        #expect(try pushes("unmatched").isEmpty)
         #expect(try pushes("expired").first?.endings == [.matched, .expired])
         #expect(try pushes("coalesced").first?.endings == [.matched, .coalesced])
         #expect(try pushes("dead-lettered").first?.endings == [.matched, .deadLettered])

@@ -1,5 +1,6 @@
 import ChangeEvents
 import Notifications
+import RegistryCore
 import Testing
 
 @testable import DispatchCore
@@ -61,6 +62,47 @@ struct BlockedOutcomeTests {
         #expect(areDropped == true)
         publisherIsBlocked(false)
         #expect(areDropped == false)
+    }
+
+    /// A world whose outcomes wait in the registry, which has been asked for outcomes of before.
+    private mutating func storeOutcomes() {
+        var limits = DispatchLimits()
+        limits.storesOutcomes = true
+        world = MachineWorld(app: Samples.app(hearing: .all), limits: limits)
+        world.tick()
+        world.answerFinding([])
+    }
+
+    @Test("With a registry that takes them outcomes wait there, and are published when messages are taken again")
+    mutating func stored() throws {
+        storeOutcomes()
+        let first = push("p1")
+        publisherIsBlocked(true)
+        world.pass(milliseconds: 10_000)
+        #expect(world.settles.isEmpty, "the registry has not answered")
+        var waiting = world.answerAdding(isKept: true)
+        let second = push("p2")
+        waiting += world.answerAdding(isKept: true)
+        #expect(waiting.count == 2 && world.settles == first + second && areDropped == nil)
+        publisherIsBlocked(false)
+        let published = world.publishes.count
+        world.answerFinding([(7, waiting[0]), (9, waiting[1])])
+        let restored = world.publishes.dropFirst(published)
+        #expect(restored.map(\.message) == waiting.map(\.message) && restored.allSatisfy { $0.isOptional })
+        #expect(world.removedNumbers.isEmpty)
+        world.machine.publishesEnded(restored.map { ($0.identifier, .confirmed) }, at: world.now)
+        world.tick()
+        #expect(world.removedNumbers == [7, 9])
+    }
+
+    @Test("Outcomes that the registry does not take either are dropped, and their deliveries end")
+    mutating func notStored() {
+        storeOutcomes()
+        let tags = push("p1")
+        publisherIsBlocked(true)
+        world.pass(milliseconds: 10_000)
+        _ = world.answerAdding(isKept: false)
+        #expect(world.settles == tags && areDropped == true)
     }
 
     @Test("The broker's late answer for an outcome that nobody waits for changes nothing")

@@ -75,6 +75,34 @@ struct OutcomeTests {
         #expect(actions.deadTokens.map(\.token.bytes) == [Array("a".utf8), Array("b".utf8)])
     }
 
+    @Test("A dead token that the registry does not remove is told of as rejected")
+    mutating func rejected() throws {
+        let since: Int64 = 1_000
+        func device(_ name: String, registeredAt: Int64?) -> Recipient {
+            var device = Samples.device(name)
+            device.registration = registeredAt.map { TokenRegistration(atMilliseconds: $0) }
+            return device
+        }
+        let unregistered = Recipient(unregistered: try #require(DeviceToken(hexadecimal: "aa01")), app: "chat")
+        let devices = [
+            device("before", registeredAt: since - 1), device("at", registeredAt: since), unregistered,
+            device("unknown", registeredAt: nil),
+        ]
+        machine.jobArrived(
+            Samples.job(devices: devices, apps: [Samples.app(hearing: Self.all)]), into: &actions)
+        machine.sendWaiting(at: Samples.moment(milliseconds), into: &actions)
+        for send in actions.sends {
+            let dead = PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: since)
+            machine.pushEnded(
+                AttemptResult(identifier: send.identifier, outcome: .answered(dead), durationNanoseconds: 0),
+                at: Samples.moment(milliseconds), into: &actions)
+        }
+        let told = takePublishes().map(Outcome.init)
+        #expect(told.map(\.routingKey) == ["token-dead.push.requested.chat", "rejected.push.requested.chat"])
+        #expect(told.map(\.deviceIDs) == [["before", "unknown"], ["at", "aa01"]])
+        #expect(told.allSatisfy { Set($0.reasons) == ["Unregistered"] })
+    }
+
     @Test("The body has the event, and for each push its device, service, identifier, reason and end")
     mutating func body() throws {
         milliseconds = 5_000
@@ -92,7 +120,7 @@ struct OutcomeTests {
     @Test("The body names the campaign, the owner of a device and the subscription, where there are any")
     mutating func names() throws {
         var device = Samples.device("a")
-        device.owner = DeviceOwner(identityID: "us-east-1:85f3", userID: "mei")
+        device.registration = TokenRegistration(identityID: "us-east-1:85f3", userID: "mei", atMilliseconds: 1)
         let base = Samples.job(devices: [device], apps: [Samples.app(hearing: .accepted)])
         var rendering = base.renderings[0]
         rendering.subscriptionID = "cheap"

@@ -79,17 +79,19 @@ struct MachineWorld {
     /// The broker hands out messages.
     @discardableResult
     mutating func deliver(
-        _ bodies: [String], epoch: UInt32 = 1, isRedelivered: Bool = false, expirations: [String?] = []
+        _ bodies: [String], epoch: UInt32 = 1, isRedelivered: Bool = false, expirations: [String?] = [],
+        headers: [MessageHeader] = [], exchange: String = "apus.changes"
     ) -> [DeliveryTag] {
         let deliveries = bodies.enumerated().map { index, body in
             lastTag += 1
             var message = Message(body: Array(body.utf8))
             if expirations.indices.contains(index) { message.properties.expiration = expirations[index] }
             message.properties.contentType = "application/cloudevents+json"
+            message.headers = headers
             return Delivery(
                 tag: DeliveryTag(epoch: epoch, number: lastTag), deliveryClass: .interactive,
                 isRedelivered: isRedelivered,
-                exchange: "apus.changes", routingKey: "a.b", message: message)
+                exchange: exchange, routingKey: "a.b", message: message)
         }
         machine.deliveriesReceived(deliveries, at: now)
         tick()
@@ -114,6 +116,34 @@ struct MachineWorld {
         else { return }
         requests.insert(requests.remove(at: index), at: 0)
         answer(.success(.pausesRead(pauses)))
+    }
+
+    /// The registry answers the request for outcomes that wait.
+    mutating func answerFinding(_ outcomes: [(number: Int64, outcome: WaitingOutcome)]) {
+        let index = requests.firstIndex { if case .takeWaitingOutcomes = $0.request { true } else { false } }
+        guard let index else { return }
+        requests.insert(requests.remove(at: index), at: 0)
+        answer(.success(.waitingOutcomes(outcomes)))
+    }
+
+    /// The registry answers the oldest request to let outcomes wait.
+    ///
+    /// - Returns: the outcomes.
+    mutating func answerAdding(isKept: Bool) -> [WaitingOutcome] {
+        for (index, request) in requests.enumerated() {
+            guard case .addWaitingOutcomes(let outcomes) = request.request else { continue }
+            requests.insert(requests.remove(at: index), at: 0)
+            answer(isKept ? .success(.outcomesKept) : .failure(RegistryError(.unavailable, "away")))
+            return outcomes
+        }
+        return []
+    }
+
+    /// The outcomes that the registry is asked to forget.
+    var removedNumbers: [Int64] {
+        requests.flatMap { request -> [Int64] in
+            if case .removeWaitingOutcomes(let numbers) = request.request { numbers } else { [] }
+        }
     }
 
     /// The registry finds one device for each question of the newest request, before it answers the others.
@@ -150,7 +180,7 @@ struct MachineWorld {
 
     static func push(_ identifier: String) -> String {
         #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"push.requested","data":{"app":"chat","#
-            + #""deviceIds":["a"],"notification":{"body":"hello"}}}"#
+            + #""deviceIds":["device of \#(identifier)"],"notification":{"body":"hello"}}}"#
     }
 
     static func change(_ identifier: String, count: Int, dataset: String = "notes", type: String = "dataset.changed")

@@ -35,11 +35,15 @@ extension InMemoryRegistry {
         }
     }
 
-    /// The identities and users of devices.
-    public func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+    /// The owners of devices, and the moments of their alert tokens.
+    public func registrations(of deviceIDs: [String]) throws(RegistryError) -> [TokenRegistration?] {
         try check()
         return deviceIDs.map { deviceID in
-            entries[deviceID].flatMap { DeviceOwner(identityID: $0.device.identityID, userID: $0.device.userID) }
+            entries[deviceID].map {
+                TokenRegistration(
+                    identityID: $0.device.identityID, userID: $0.device.userID,
+                    atMilliseconds: $0.device.registeredAtMilliseconds)
+            }
         }
     }
 

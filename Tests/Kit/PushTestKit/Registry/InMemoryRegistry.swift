@@ -53,6 +53,8 @@ public final class InMemoryRegistry: Registry {
     var deadLetters = InMemoryDeadLetters()
     var operations = InMemoryOperations()
     var campaigns = InMemoryCampaigns()
+    var history = InMemoryHistory()
+    var rememberedEvents: [Int64: InMemoryEvent] = [:]
     private var lastNumber: Int64 = 0
 
     /// If set, every call throws it: a registry that is out of reach.

@@ -16,11 +16,11 @@ extension RegistryConformance {
             try expect(try registry.removeToken(.voip, of: "none"), is: false, "removal from no device")
             try expect(try registry.tokens(of: ["a"])[0].map(\.kind.rawValue).contains("voip"), is: false, "kinds")
         },
-        RegistryConformance("A device has the identity and the user that it was registered with") { registry in
-            try registry.upsert([try device("a", user: "mei"), try device("b", identity: nil)])
-            let owners = try registry.owners(of: ["b", "a", "none", "a"])
-            let owner = DeviceOwner(identityID: "identity:1", userID: "mei")
-            try expect(owners, is: [nil, owner, nil, owner], "owners")
+        RegistryConformance("A device has the owner that it was registered with, and the moment") { registry in
+            try registry.upsert([try device("a", user: "mei"), try device("b", identity: nil, registeredAt: 7)])
+            let found = try registry.registrations(of: ["b", "a", "none", "a"])
+            let owned = TokenRegistration(identityID: "identity:1", userID: "mei", atMilliseconds: 1_000)
+            try expect(found, is: [TokenRegistration(atMilliseconds: 7), owned, nil, owned], "registrations")
         },
         RegistryConformance("A further token belongs to one device of an app, as each kind") { registry in
             try registry.upsert([try device("a"), try device("b"), try device("c", app: "mail")])

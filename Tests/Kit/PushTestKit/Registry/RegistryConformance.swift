@@ -8,8 +8,9 @@ public import RegistryCore
 /// check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
 public struct RegistryConformance: Sendable, CustomStringConvertible {
     /// The ports that a registry has.
-    public typealias Store = AuditRegistry & CampaignRegistry & CourierRegistry & DeadLetterRegistry & FanOutRegistry
-        & PauseRegistry & Registry & SubscriptionRegistry & WorkerReportRegistry
+    public typealias Store = AuditRegistry & CampaignRegistry & CourierRegistry & DeadLetterRegistry
+        & EventMemoryRegistry & FanOutRegistry & OutcomeHistoryRegistry & OutcomeOutboxRegistry & PauseRegistry
+        & Registry & SubscriptionRegistry & WorkerReportRegistry
 
     /// The required behaviour, as a sentence.
     public let name: String
@@ -29,7 +30,8 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
         deviceChecks + renewalChecks + pruneChecks + addressChecks + tokenChecks + datasetChecks + topicChecks
         + audienceChecks
         + onlyChecks + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
-        + DeadLetterConformance.all + OperationsConformance.all + CampaignConformance.all + nameChecks
+        + DeadLetterConformance.all + OperationsConformance.all + CampaignConformance.all
+        + EventMemoryConformance.all + HistoryConformance.all + nameChecks
 }
 
 // MARK: Values and steps that the checks share

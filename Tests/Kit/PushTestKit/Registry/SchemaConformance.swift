@@ -6,7 +6,8 @@ public struct SchemaConformance: Sendable, CustomStringConvertible {
     /// A registry that does not exist yet, and how to come to it.
     public struct Store: Sendable {
         /// The ports that the checks need.
-        public typealias Opened = CampaignRegistry & Registry & SchemaRegistry & SubscriptionRegistry
+        public typealias Opened = CampaignRegistry & EventMemoryRegistry & Registry & SchemaRegistry
+            & SubscriptionRegistry
 
         /// The migrations of the adapter.
         public let released: SchemaMigrations
@@ -50,7 +51,8 @@ public struct SchemaConformance: Sendable, CustomStringConvertible {
 
     /// All checks.
     public static let all: [SchemaConformance] =
-        versionChecks + migrationChecks + rangeChecks + addressChecks + campaignChecks + concurrencyChecks
+        versionChecks + migrationChecks + rangeChecks + addressChecks + campaignChecks
+        + eventMemoryChecks + concurrencyChecks
 }
 
 // MARK: - Programs of the tests

@@ -175,3 +175,48 @@ extension SimulatedRegistry: WorkerReportRegistry {
 
     func removeReport(of identifier: String) throws(RegistryError) { throw notSimulated }
 }
+
+/// The history of events, which simulated workers do not keep.
+extension SimulatedRegistry: OutcomeHistoryRegistry {
+    func keepOutcomes(_ outcomes: [KeptOutcome], atMilliseconds milliseconds: Int64) throws(RegistryError) {
+        throw notSimulated
+    }
+
+    func keptOutcomes(ofEvent identifier: String, limit: Int) throws(RegistryError) -> [[UInt8]] { throw notSimulated }
+
+    func forgetOutcomes(
+        beforeMilliseconds milliseconds: Int64, outcomesMaximum maximum: Int, limit: Int
+    ) throws(RegistryError) -> Int { throw notSimulated }
+}
+
+/// The memory of events, which simulated workers do not use.
+extension SimulatedRegistry: EventMemoryRegistry {
+    func hasEventMemory() throws(RegistryError) -> Bool { throw notSimulated }
+
+    func rememberedEvents(
+        among identities: [EventIdentity], endedSinceMilliseconds milliseconds: Int64
+    ) throws(RegistryError) -> [RememberedEvent] { throw notSimulated }
+
+    func rememberedContent(
+        ofKey key: Int64, endedSinceMilliseconds milliseconds: Int64
+    ) throws(RegistryError) -> Int64? { throw notSimulated }
+
+    func remember(
+        _ events: [RememberedEvent], endedAtMilliseconds milliseconds: Int64
+    ) throws(RegistryError) { throw notSimulated }
+
+    func forgetEvents(
+        in slice: EventMemorySlice, endedBeforeMilliseconds milliseconds: Int64, eventsMaximum maximum: Int
+    ) throws(RegistryError) -> (expired: Int, surplus: Int) { throw notSimulated }
+}
+
+/// Outcomes that wait for the broker, which simulated workers drop.
+extension SimulatedRegistry: OutcomeOutboxRegistry {
+    func addWaitingOutcomes(_ outcomes: [WaitingOutcome]) throws(RegistryError) { throw notSimulated }
+
+    func takeWaitingOutcomes(
+        limit: Int, atMilliseconds milliseconds: Int64
+    ) throws(RegistryError) -> [(number: Int64, outcome: WaitingOutcome)] { throw notSimulated }
+
+    func removeWaitingOutcomes(_ numbers: [Int64]) throws(RegistryError) { throw notSimulated }
+}

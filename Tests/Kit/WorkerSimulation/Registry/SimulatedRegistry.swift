@@ -191,7 +191,7 @@ extension SimulatedRegistry: Registry {
 
     func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool { throw notSimulated }
 
-    func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+    func registrations(of deviceIDs: [String]) throws(RegistryError) -> [TokenRegistration?] {
         try check()
         return deviceIDs.map { _ in nil }
     }

@@ -31,9 +31,10 @@ extension PageAPI {
             message = Message(properties: properties, body: event)
         }
         let now = nowMilliseconds
-        let apps = configuration.apps
+        let (apps, sources) = (configuration.apps, configuration.sources)
         let explanation = try await store.run { registry in
-            try EventExplanation(of: message, for: deviceID, apps: apps, registry: registry, nowMilliseconds: now)
+            try EventExplanation(
+                of: message, for: deviceID, apps: apps, sources: sources, registry: registry, nowMilliseconds: now)
         }
         return PageResponse.object { writer in
             writer.member("verdict", explanation.verdict.rawValue)

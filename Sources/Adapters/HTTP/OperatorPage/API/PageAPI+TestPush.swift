@@ -1,3 +1,4 @@
+import Backoffice
 import Essentials
 import HTTPServer
 import JSON
@@ -8,6 +9,7 @@ import RegistryCore
 extension PageAPI {
     private static let textCountMaximum = 200
     private static let source = "apus-page"
+    private static let outcomesMaximum = 100
 
     /// `POST test-push`.
     func sendTestPush(_ call: PageCall) async throws -> HTTPResponse {
@@ -35,6 +37,18 @@ extension PageAPI {
             writer.member("eventId", identifier)
             writer.member("eventSource", Self.source)
             writer.member("apnsId", identity.apnsID(for: device.token).description)
+        }
+    }
+
+    /// `GET test-push`: what became of one, if workers keep that.
+    func testPush(_ call: PageCall) async throws -> HTTPResponse {
+        guard let identifier = call.text("id") else { throw PageProblem(.invalid, "id is missing: expected an event.") }
+        guard configuration.keepsHistory else { return PageResponse.object { $0.member("isKept", false) } }
+        let bodies = try await store.run { try $0.keptOutcomes(ofEvent: identifier, limit: Self.outcomesMaximum) }
+        let summary = EventSummary(bodies, source: Self.source, app: nil)
+        return PageResponse.object { writer in
+            writer.member("isKept", true)
+            summary.write(identifier, to: &writer)
         }
     }
 

@@ -59,6 +59,7 @@ final class PageAPI: Sendable {
         route("POST", "/pauses", .operator) { try await $0.pause($1) },
         route("POST", "/pauses/resume", .operator) { try await $0.resume($1) },
         route("POST", "/test-push", .operator) { try await $0.sendTestPush($1) },
+        route("GET", "/test-push", .viewer) { try await $0.testPush($1) },
     ])
 
     private static func route(

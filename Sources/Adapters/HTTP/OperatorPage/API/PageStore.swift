@@ -2,8 +2,8 @@ import EventLoop
 public import RegistryCore
 
 /// The ports of a registry that the page needs.
-public typealias PageRegistry = AuditRegistry & CampaignRegistry & DeadLetterRegistry & FanOutRegistry & PauseRegistry
-    & Registry & SchemaRegistry & SubscriptionRegistry & WorkerReportRegistry
+public typealias PageRegistry = AuditRegistry & CampaignRegistry & DeadLetterRegistry & FanOutRegistry
+    & OutcomeHistoryRegistry & PauseRegistry & Registry & SchemaRegistry & SubscriptionRegistry & WorkerReportRegistry
 
 /// The page's connection to the registry, on a loop of its own; it is opened when the page is first used.
 final class PageStore: Sendable {

@@ -1,3 +1,4 @@
+public import ChangeEvents
 public import DispatchCore
 internal import EventLoop
 
@@ -11,6 +12,8 @@ public struct OperatorPageConfiguration: Sendable {
     public var version: String
     /// The configured apps.
     public var apps: [PipelineConfiguration.App] = []
+    /// The tables whose changed rows are events.
+    public var sources = TableSources()
     /// The names of the apps.
     var appNames: [String] { apps.map(\.name) }
     /// Reads the file of users, on the page's own thread; nil if there is none.
@@ -27,6 +30,8 @@ public struct OperatorPageConfiguration: Sendable {
     public var allowedOrigins: [String] = []
     /// Whether the server answers for every host, so that a name of another site may lead to it.
     public var servesAllHosts = false
+    /// Whether workers keep what became of events.
+    public var keepsHistory = false
     /// Whether the values in the payloads of dead letters are shown.
     public var showsPayloads = false
 

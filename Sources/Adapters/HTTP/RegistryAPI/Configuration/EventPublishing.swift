@@ -9,17 +9,24 @@ public struct EventPublishing: Sendable {
     public var exchange: String
     /// The apps that the workers have, to check events; without any, an event's app is not looked at.
     public var apps: [PipelineConfiguration.App]
+    /// The tables whose changed rows are events.
+    public var sources: TableSources
     /// How many events a second each token may publish for long; for a moment four times as many.
     public var eventsPerSecondMaximum: Int
+    /// Whether workers keep what became of events, so that an answer can tell where to ask.
+    public var keepsHistory = false
+    /// How long events are remembered, so that a key stands for one content, in milliseconds; 0 for not at all.
+    public var rememberMilliseconds: Int64 = 0
 
     /// Creates it.
     public init(
         publisher: any MessagePublisher, exchange: String, apps: [PipelineConfiguration.App],
-        eventsPerSecondMaximum: Int
+        sources: TableSources = TableSources(), eventsPerSecondMaximum: Int
     ) {
         self.publisher = publisher
         self.exchange = exchange
         self.apps = apps
+        self.sources = sources
         self.eventsPerSecondMaximum = eventsPerSecondMaximum
     }
 }

@@ -37,6 +37,9 @@ public struct RegistryServerConfiguration: Sendable {
     /// Where the events of `POST /v1/events` go; nil takes none.
     public var events: EventPublishing?
 
+    /// Whether workers keep what became of events, so that clients may ask.
+    public var keepsHistory = false
+
     /// Creates a configuration.
     public init(host: String, port: UInt16, apps: [RegistryAPIApp], accessKeys: [AccessKey]) {
         self.host = host

@@ -1,4 +1,5 @@
 import ChangeEvents
+import Essentials
 import HTTPServer
 import JSON
 import Notifications
@@ -12,21 +13,30 @@ struct EventBatch {
         var problem: NativeProblem?
         /// Whether RabbitMQ is asked.
         var isOpen: Bool
+        /// Whether there is nothing to publish.
+        var isSkipped = false
     }
 
     private let tellsOfEach: Bool
+    private let keepsHistory: Bool
     private var entries: [Entry] = []
 
     /// Begins without events.
     ///
-    /// - Parameter tellsOfEach: whether the answer has a result for each event, as that to a batch has.
-    init(tellsOfEach: Bool) { self.tellsOfEach = tellsOfEach }
+    /// - Parameters:
+    ///   - tellsOfEach: whether the answer has a result for each event, as that to a batch has.
+    ///   - keepsHistory: whether one may ask later what became of an event.
+    init(tellsOfEach: Bool, keepsHistory: Bool) {
+        self.tellsOfEach = tellsOfEach
+        self.keepsHistory = keepsHistory
+    }
 
-    /// How many events failed for reasons of the server, and how many for those of the client.
-    var counts: (published: Int, refused: Int, failed: Int) {
+    /// How many events failed for reasons of the server, how many for those of the client, and how many tell nothing.
+    var counts: (published: Int, refused: Int, failed: Int, skipped: Int) {
         let failed = entries.count { $0.problem?.isOfServer == true }
         let refused = entries.count { $0.problem != nil } - failed
-        return (entries.count - refused - failed, refused, failed)
+        let skipped = entries.count { $0.isSkipped }
+        return (entries.count - refused - failed - skipped, refused, failed, skipped)
     }
 
     // MARK: Events
@@ -40,6 +50,9 @@ struct EventBatch {
     mutating func refusing(_ problem: NativeProblem) {
         entries.append(Entry(identity: nil, problem: problem, isOpen: false))
     }
+
+    /// Adds a message that tells nothing that devices are to hear of.
+    mutating func skipping() { entries.append(Entry(identity: nil, isOpen: false, isSkipped: true)) }
 
     /// The event at an index ended.
     mutating func ended(at index: Int, _ outcome: PublishOutcome) {
@@ -64,7 +77,11 @@ struct EventBatch {
     var response: HTTPResponse {
         let problems = entries.compactMap(\.problem)
         guard let problem = problems.first(where: \.isOfServer) ?? problems.first else {
-            return NativeHandler.json(202) { writer in writeEvents(to: &writer) }
+            var response = NativeHandler.json(202) { writer in writeEvents(to: &writer) }
+            if keepsHistory, !tellsOfEach, let identity = entries.first?.identity {
+                response.fields.append(HTTPField("Location", Self.path(of: identity)))
+            }
+            return response
         }
         guard tellsOfEach else { return problem.response }
         let published = entries.count - problems.count
@@ -74,13 +91,18 @@ struct EventBatch {
         return whole.response { writer in writeEvents(to: &writer) }
     }
 
+    private static func path(of identity: (identifier: String, source: String)) -> String {
+        "/v1/events/\(PercentEncoding.encode(identity.identifier))?source=\(PercentEncoding.encode(identity.source))"
+    }
+
     private func writeEvents(to writer: inout JSONWriter) {
-        guard tellsOfEach else {
+        // A single message that tells nothing is a batch without events.
+        guard tellsOfEach || entries.contains(where: \.isSkipped) else {
             for entry in entries { Self.write(entry.identity, to: &writer) }
             return
         }
         writer.array("events") { writer in
-            for entry in entries {
+            for entry in entries where !entry.isSkipped {
                 writer.beginObject()
                 writer.member("status", entry.problem?.status ?? 202)
                 Self.write(entry.identity, to: &writer)
@@ -123,6 +145,12 @@ extension NativeProblem {
             }
         self.init(code, rejection.message)
     }
+
+    /// The answer to an idempotency key that stands for another content.
+    static let keyReused = NativeProblem(
+        .conflict,
+        "The Idempotency-Key was used for another content. Give each push a key of its own, and send the same content "
+            + "when you try again.")
 
     /// Whether the same request may succeed later.
     var isOfServer: Bool { status >= 500 }

@@ -48,6 +48,7 @@ final class EventDesk {
     private let logger: Logger
     private let nowMilliseconds: () -> Int64
     private var validator: EventValidator
+    private var recentKeys: RecentKeys
 
     private var lastIdentifier: UInt64 = 0
     /// The requests with messages whose outcome has not come, by the identifier of their first message.
@@ -70,7 +71,8 @@ final class EventDesk {
         self.metrics = metrics
         self.logger = logger
         self.nowMilliseconds = nowMilliseconds
-        validator = EventValidator(apps: publishing.apps)
+        validator = EventValidator(apps: publishing.apps, sources: publishing.sources)
+        recentKeys = RecentKeys(rememberMilliseconds: publishing.rememberMilliseconds)
     }
 
     // MARK: Requests
@@ -108,13 +110,17 @@ final class EventDesk {
     }
 
     private func publish(_ events: EventRequest, of token: APIToken, _ suspended: SuspendedRequest) {
-        var batch = EventBatch(tellsOfEach: events.isBatch)
+        var batch = EventBatch(tellsOfEach: events.isBatch, keepsHistory: publishing.keepsHistory)
         var messages: [OutgoingMessage] = []
         var indices: [Int] = []
         let firstIdentifier = lastIdentifier + 1
         for (index, message) in events.messages.enumerated() {
             do throws(NativeProblem) {
-                let (event, message) = try checked(message, token)
+                guard let (event, message) = try checked(message, token) else {
+                    batch.skipping()
+                    continue
+                }
+                if events.key != nil { try refuseReusedKey(of: event, message) }
                 lastIdentifier += 1
                 messages.append(
                     OutgoingMessage(
@@ -139,16 +145,28 @@ final class EventDesk {
     }
 
     /// Checks an event as a worker would, and that the token is for its app.
-    private func checked(_ message: Message, _ token: APIToken) throws(NativeProblem) -> (ChangeEvent, Message) {
+    ///
+    /// - Returns: the event and its message; nil if there is nothing to publish.
+    private func checked(_ message: Message, _ token: APIToken) throws(NativeProblem) -> (ChangeEvent, Message)? {
         let (event, publishable): (ChangeEvent, Message)
         do throws(EventRejection) {
             (event, publishable) = try validator.publishable(message, atMilliseconds: nowMilliseconds())
-        } catch { throw NativeProblem(error) }
+        } catch {
+            guard error.reason != .skipped else { return nil }
+            throw NativeProblem(error)
+        }
         if let app = token.app, appName(of: event) != app {
             throw NativeProblem(
                 .forbidden, "The token is for the app \"\(app.prefix(256))\" alone, and the event is not of it.")
         }
         return (event, publishable)
+    }
+
+    /// Refuses a key that this process has published with another content.
+    private func refuseReusedKey(of event: ChangeEvent, _ message: Message) throws(NativeProblem) {
+        let key = EventIdentity.key(source: event.source, identifier: event.identifier)
+        guard recentKeys.isReused(key, for: message.contentDigest, at: nowMilliseconds()) else { return }
+        throw .keyReused
     }
 
     /// The app that an event is of; nil if it may concern several.

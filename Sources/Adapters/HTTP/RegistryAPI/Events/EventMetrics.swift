@@ -5,6 +5,7 @@ struct EventMetrics {
     private let published: Counter
     private let refused: Counter
     private let failed: Counter
+    private let skipped: Counter
 
     init(_ registry: MetricsRegistry) {
         func counter(_ outcome: String) -> Counter {
@@ -16,6 +17,7 @@ struct EventMetrics {
         published = counter("published")
         refused = counter("refused")
         failed = counter("failed")
+        skipped = counter("skipped")
     }
 
     /// The events of a request were answered.
@@ -24,6 +26,7 @@ struct EventMetrics {
         published.add(counts.published)
         refused.add(counts.refused)
         failed.add(counts.failed)
+        skipped.add(counts.skipped)
     }
 
     /// A request was refused as a whole.

@@ -11,7 +11,8 @@ import Messages
 /// | `application/cloudevents+json` | one event (structured mode) |
 /// | `application/cloudevents-batch+json` | an array of events, perhaps empty (batch mode) |
 /// | JSON, with headers `ce-NAME` | the data of one event (binary mode) |
-/// | JSON without such headers | the data of a `push.requested`, whose other attributes Apus makes |
+/// | JSON of Debezium, or of a webhook of Supabase | the change of a row (`TableSource`) |
+/// | other JSON without such headers | the data of a `push.requested`, whose other attributes Apus makes |
 ///
 /// Source: CloudEvents 1.0.2, "HTTP Protocol Binding", section 3.
 struct EventRequest {
@@ -22,6 +23,8 @@ struct EventRequest {
     let messages: [Message]
     /// Whether the request is a batch, whose answer tells of each event.
     let isBatch: Bool
+    /// The idempotency key of a push in plain JSON; nil without one.
+    let key: String?
 
     /// Reads a request, without looking into events.
     ///
@@ -38,22 +41,49 @@ struct EventRequest {
         switch contentType {
         case "application/cloudevents+json"?:
             isBatch = false
+            key = nil
             messages = [Self.message(request.body, "application/cloudevents+json", traceOf: request)]
         case "application/cloudevents-batch+json"?:
             isBatch = true
+            key = nil
             messages = try Self.elements(of: request.body).map {
                 Self.message($0, "application/cloudevents+json", traceOf: request)
             }
         default:
             isBatch = false
-            var message = Self.message(request.body, contentType ?? "application/json", traceOf: request)
+            var message = Message(body: request.body)
+            message.properties.contentType = contentType ?? "application/json"
+            Self.trace(&message, as: request)
             message.headers += attributes
+            key = try attributes.isEmpty ? Self.idempotencyKey(of: request) : nil
             if attributes.isEmpty {
-                message.headers += try Self.plainAttributes(
-                    request, tokenName: tokenName, nowMilliseconds: nowMilliseconds)
+                let (identifier, source) = (key ?? RandomIdentifier.uuid(), Self.source(ofToken: tokenName))
+                if EventDecoder.isTableChange(request.body) {
+                    message.properties.messageID = identifier
+                    message.properties.appID = source
+                } else {
+                    message.headers += Self.plainAttributes(identifier, source, nowMilliseconds: nowMilliseconds)
+                }
             }
+            // An identifier that Apus makes never comes again.
+            if key != nil || !attributes.isEmpty { message.askToBeRemembered() }
             messages = [message]
         }
+    }
+
+    /// The key of a request that asks for a push in plain JSON, by which the registry remembers it; nil without one.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - tokenName: the name of its token.
+    /// - Returns: `EventIdentity.key` of the push.
+    /// - Throws: `NativeProblem`, as the initializer.
+    static func rememberedKey(of request: HTTPRequest, tokenName: String) throws(NativeProblem) -> Int64? {
+        guard request.field("idempotency-key") != nil,
+            try contentType(of: request)?.hasPrefix("application/cloudevents") != true,
+            try EventHeaders.attributes(request.fields).isEmpty, let key = try idempotencyKey(of: request)
+        else { return nil }
+        return EventIdentity.key(source: source(ofToken: tokenName), identifier: key)
     }
 
     /// The media type without parameters, in lower case; nil if the request has none.
@@ -66,21 +96,25 @@ struct EventRequest {
     private static func message(_ body: [UInt8], _ contentType: String, traceOf request: HTTPRequest) -> Message {
         var message = Message(body: body)
         message.properties.contentType = contentType
-        for name in ["traceparent", "tracestate"] {
-            if let value = request.field(name) { message.headers.append(MessageHeader(name, .string(value))) }
-        }
+        trace(&message, as: request)
+        message.askToBeRemembered()
         return message
     }
 
-    /// The attributes of a push that plain JSON asks for: an `Idempotency-Key` is its identifier, so that a repeated
-    /// request has the same.
+    private static func trace(_ message: inout Message, as request: HTTPRequest) {
+        for name in ["traceparent", "tracestate"] {
+            if let value = request.field(name) { message.headers.append(MessageHeader(name, .string(value))) }
+        }
+    }
+
+    private static func source(ofToken name: String) -> String { "/tokens/\(PercentEncoding.encode(name))" }
+
+    /// The attributes of a push that plain JSON asks for.
     private static func plainAttributes(
-        _ request: HTTPRequest, tokenName: String, nowMilliseconds: Int64
-    ) throws(NativeProblem) -> [MessageHeader] {
+        _ identifier: String, _ source: String, nowMilliseconds: Int64
+    ) -> [MessageHeader] {
         [
-            ("specversion", "1.0"), ("type", "push.requested"),
-            ("id", try idempotencyKey(of: request) ?? RandomIdentifier.uuid()),
-            ("source", "/tokens/\(PercentEncoding.encode(tokenName))"),
+            ("specversion", "1.0"), ("type", "push.requested"), ("id", identifier), ("source", source),
             ("time", WallTime.text(milliseconds: nowMilliseconds)),
         ].map { MessageHeader(EventHeaders.prefix + $0, .string($1)) }
     }

@@ -1,10 +1,14 @@
+import Backoffice
+import ChangeEvents
 import HTTPServer
+import Messages
 import RegistryCore
 
-/// `POST /v1/events`: backends publish change events without a client of AMQP.
+/// `/v1/events`: backends publish change events without a client of AMQP, and ask what became of them.
 ///
-/// The requests are those of CloudEvents' HTTP binding (1.0.2), and plain JSON that asks for a push. A success is
-/// answered only when RabbitMQ has confirmed every event. A server whose operator has not asked for it answers 404.
+/// The requests to publish are those of CloudEvents' HTTP binding (1.0.2), and plain JSON that asks for a push. A
+/// success is answered only when RabbitMQ has confirmed every event. A server whose operator has not asked for it
+/// answers 404.
 struct EventsAPI: ClientAPI {
     private static let path = "/v1/events"
 
@@ -12,10 +16,12 @@ struct EventsAPI: ClientAPI {
     let secondSegment: String? = "events"
     private let gate: TokenGate
     private let service: EventService?
+    private let keepsHistory: Bool
 
-    init(gate: TokenGate, service: EventService?) {
+    init(gate: TokenGate, service: EventService?, keepsHistory: Bool) {
         self.gate = gate
         self.service = service
+        self.keepsHistory = keepsHistory
     }
 
     var routes: [Route] {
@@ -23,6 +29,7 @@ struct EventsAPI: ClientAPI {
             Route("publishEvents", "POST", Self.path, bodyBytesMaximum: Route.largeBodyBytes) { request, values in
                 admit(request, values)
             },
+            Route("getEvent", "GET", "\(Self.path)/{eventId}") { request, values in admitQuestion(request, values) },
             Route("allowWebhook", "OPTIONS", Self.path) { request, _ in .answered(handshake(request)) },
         ]
     }
@@ -39,27 +46,122 @@ struct EventsAPI: ClientAPI {
         guard let digest = TokenVerifier.digest(in: request) else {
             return .answered(NativeProblem(gate.missing(request)).response)
         }
-        let first = RegistryStep.reading { context in
-            do throws(NativeProblem) {
-                let token: APIToken
-                do throws(TokenRefusal) {
-                    token = try gate.open(digest, request, for: .publish, context)
-                } catch {
-                    throw NativeProblem(error)
+        let first: RegistryStep
+        do throws(TokenRefusal) {
+            if let token = try gate.openFresh(digest) {
+                first = take(request, values, of: token, nil)
+            } else {
+                first = .reading { context in
+                    do throws(TokenRefusal) {
+                        let token = try gate.open(digest, request, for: .publish, context)
+                        return take(request, values, of: token, context)
+                    } catch {
+                        return .answered(NativeProblem(error).response)
+                    }
                 }
-                try NativeParameters.check(values, request, queryNames: [])
-                try NativeParameters.refuseConditions(of: request)
-                guard let service else {
-                    throw NativeProblem(
-                        .notFound, "Events are not taken here. Its operator sets registry.events = true.")
-                }
-                return .suspended { service.take(request, of: token, $0) }
-            } catch {
-                return .answered(error.response)
             }
+        } catch {
+            return .answered(NativeProblem(error).response)
         }
         return .admitted(as: gate.credential(digest, request), first)
     }
+
+    /// Takes a request with events; the registry is asked only about a key.
+    private func take(
+        _ request: HTTPRequest, _ values: PathValues, of token: APIToken, _ context: RegistryContext?
+    ) -> RegistryStep {
+        do throws(NativeProblem) {
+            try NativeParameters.check(values, request, queryNames: [])
+            try NativeParameters.refuseConditions(of: request)
+            guard let service else {
+                throw NativeProblem(
+                    .notFound, "Events are not taken here. Its operator sets registry.events = true.")
+            }
+            if service.rememberMilliseconds > 0,
+                let key = try EventRequest.rememberedKey(of: request, tokenName: token.name)
+            {
+                guard let context else { return .reading { take(request, values, of: token, $0) } }
+                try Self.refuseReused(key, of: request, service, context)
+            }
+            return .suspended { service.take(request, of: token, $0) }
+        } catch {
+            return .answered(error.response)
+        }
+    }
+
+    /// Refuses a key that the registry remembers with another content.
+    ///
+    /// The same content is published again: the worker finds that it has been pushed.
+    private static func refuseReused(
+        _ key: Int64, of request: HTTPRequest, _ service: EventService, _ context: RegistryContext
+    ) throws(NativeProblem) {
+        let since = context.nowMilliseconds - service.rememberMilliseconds
+        let known: Int64?
+        do throws(RegistryError) {
+            known = try context.using { (registry) throws(RegistryError) -> Int64? in
+                guard try registry.hasEventMemory() else { return nil }
+                return try registry.rememberedContent(ofKey: key, endedSinceMilliseconds: since)
+            }
+        } catch {
+            throw NativeProblem(error)
+        }
+        guard let known, known != Message.contentDigest(of: request.body) else { return }
+        throw .keyReused
+    }
+
+    // MARK: What became of an event
+
+    /// The most outcomes of an event that one answer is made of.
+    private static let outcomesMaximum = 1_000
+
+    private func admitQuestion(_ request: HTTPRequest, _ values: PathValues) -> Admission {
+        guard let digest = TokenVerifier.digest(in: request) else {
+            return .answered(NativeProblem(gate.missing(request)).response)
+        }
+        return .admitted(
+            as: gate.credential(digest, request),
+            .last(writes: false) { context in
+                do throws(NativeProblem) {
+                    let token: APIToken
+                    do throws(TokenRefusal) {
+                        token = try gate.open(digest, request, for: .read, orOnly: .publish, context)
+                    } catch {
+                        throw NativeProblem(error)
+                    }
+                    try NativeParameters.check(values, request, queryNames: ["source"])
+                    return try answer(values["eventId"], request, token, context)
+                } catch {
+                    return error.response
+                }
+            })
+    }
+
+    private func answer(
+        _ identifier: String, _ request: HTTPRequest, _ token: APIToken, _ context: RegistryContext
+    ) throws(NativeProblem) -> HTTPResponse {
+        guard keepsHistory else {
+            throw NativeProblem(
+                .notFound, "What became of events is not kept. Its operator sets events.history, for example \"24h\".")
+        }
+        let bodies: [[UInt8]]
+        do throws(RegistryError) {
+            bodies = try context.using { (registry) throws(RegistryError) in
+                try registry.keptOutcomes(ofEvent: identifier, limit: Self.outcomesMaximum)
+            }
+        } catch {
+            throw NativeProblem(error)
+        }
+        let summary = EventSummary(bodies, source: request.query("source"), app: token.app)
+        guard !summary.isEmpty else {
+            throw NativeProblem(
+                .notFound,
+                "No push of such an event has ended within events.history: it waits in RabbitMQ, is a large fan-out, "
+                    + "or was never published.")
+        }
+        return NativeHandler.json { summary.write(identifier, to: &$0) }
+    }
+
+    // MARK: Webhooks
 
     /// Tells a sender of webhooks that it may deliver events here, and how many a minute.
     ///

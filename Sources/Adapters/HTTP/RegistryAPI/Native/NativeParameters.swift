@@ -63,6 +63,8 @@ enum NativeParameters {
         case "campaign": .campaignName
         case "datasetName", "datasetsAfter": .datasetName
         case "identityId": .identity
+        case "eventId": .eventIdentifier
+        case "source": .source
         case "deviceId", "userId", "topic", "subscriptionId", "recordType": .name
         default: nil
         }

@@ -12,12 +12,19 @@ final class CredentialGuard: Sendable {
     private static let burstFactor = 4
     /// How many tokens are remembered; there are a few.
     private static let knownMaximum = 10_000
+    /// For how long a token that was in the registry need not be looked up for each request with events.
+    private static let freshNanoseconds: UInt64 = 1_000_000_000
+
+    private struct KnownToken {
+        let token: APIToken
+        let foundAtNanoseconds: UInt64
+    }
 
     private let requests: Mutex<RequestBudget>
     private let events: Mutex<RequestBudget>
     private let failures: Mutex<RequestBudget>
-    /// The digests of tokens that were found in the registry.
-    private let known = Mutex<Set<[UInt8]>>([])
+    /// The tokens that were found in the registry, by their digests.
+    private let known = Mutex<[[UInt8]: KnownToken]>([:])
     private let logger: Logger
 
     init(requestsPerSecondMaximum: Int, eventsPerSecondMaximum: Int = 1, logger: Logger) {
@@ -48,18 +55,28 @@ final class CredentialGuard: Sendable {
     }
 
     /// Whether a token was in the registry when it was last shown.
-    func isKnown(_ digest: [UInt8]) -> Bool { known.withLock { $0.contains(digest) } }
+    func isKnown(_ digest: [UInt8]) -> Bool { known.withLock { $0[digest] != nil } }
+
+    /// The token with a digest, if it was in the registry within the last second.
+    func freshToken(_ digest: [UInt8]) -> APIToken? {
+        let now = MonotonicClock.nowNanoseconds()
+        return known.withLock { known in
+            guard let found = known[digest], now < found.foundAtNanoseconds + Self.freshNanoseconds else { return nil }
+            return found.token
+        }
+    }
 
     /// A token was found in the registry.
-    func remember(_ digest: [UInt8]) {
+    func remember(_ token: APIToken) {
+        let found = KnownToken(token: token, foundAtNanoseconds: MonotonicClock.nowNanoseconds())
         known.withLock { known in
             if known.count >= Self.knownMaximum { known.removeAll() }
-            known.insert(digest)
+            known[token.digest] = found
         }
     }
 
     /// A token was not found.
-    func forget(_ digest: [UInt8]) { known.withLock { _ = $0.remove(digest) } }
+    func forget(_ digest: [UInt8]) { known.withLock { known in known[digest] = nil } }
 
     /// Takes one request of a credential: nil if it may be made, else in how many seconds the next may.
     func take(_ credential: String) -> Int? {

@@ -167,5 +167,4 @@ final class RegistryHealth: Sendable {
 
 /// The registry's ports for the API: devices, subscriptions and counts of campaigns in one store.
 public typealias ServedRegistry = CampaignRegistry & CourierKeyRegistry & CourierRegistry & DeviceDetailRegistry
-    & Registry
-    & RegistryAdministration & SubscriptionRegistry
+    & EventMemoryRegistry & OutcomeHistoryRegistry & Registry & RegistryAdministration & SubscriptionRegistry

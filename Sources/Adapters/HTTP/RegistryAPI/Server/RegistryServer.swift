@@ -83,7 +83,7 @@ public final class RegistryServer: Sendable {
         let router = RequestRouter(
             apis: [
                 NativeAPI(configuration: configuration, gate: gate),
-                EventsAPI(gate: gate, service: events),
+                EventsAPI(gate: gate, service: events, keepsHistory: configuration.keepsHistory),
                 OpensAPI(
                     receipts: .ofServers(with: key), keptHours: configuration.opensKeptHours, credentials: credentials,
                     nowMilliseconds: nowMilliseconds),

@@ -47,13 +47,28 @@ struct TokenGate: Sendable {
     ///   - digest: the digest of the request's token.
     ///   - request: the request.
     ///   - needed: the permission that the request needs.
+    ///   - other: another permission that will do.
     ///   - context: the registry.
     /// - Returns: the token.
     /// - Throws: `TokenRefusal`.
     func open(
-        _ digest: [UInt8], _ request: HTTPRequest, for needed: APIToken.Permission, _ context: RegistryContext
+        _ digest: [UInt8], _ request: HTTPRequest, for needed: APIToken.Permission,
+        orOnly other: APIToken.Permission? = nil, _ context: RegistryContext
     ) throws(TokenRefusal) -> APIToken {
         let token = try token(digest, request, context)
+        return try admit(token, for: token.permission == other ? token.permission : needed)
+    }
+
+    /// Finds a token that may publish without asking the registry, and counts the request; from any thread.
+    ///
+    /// - Returns: the token; nil if the registry has to be asked, because it did not have the token a second ago.
+    /// - Throws: `TokenRefusal`.
+    func openFresh(_ digest: [UInt8]) throws(TokenRefusal) -> APIToken? {
+        guard let token = credentials.freshToken(digest) else { return nil }
+        return try admit(token, for: .publish)
+    }
+
+    private func admit(_ token: APIToken, for needed: APIToken.Permission) throws(TokenRefusal) -> APIToken {
         let wait = needed == .publish ? credentials.takeEvent(of: token) : credentials.take("token \(token.name)")
         if let wait { throw .tooMany(retryAfterSeconds: wait) }
         guard token.permission.includes(needed) else { throw .insufficient(needed) }
@@ -73,7 +88,7 @@ struct TokenGate: Sendable {
             credentials.forget(digest)
             throw missing(request)
         }
-        credentials.remember(digest)
+        credentials.remember(token)
         return token
     }
 }

@@ -25,6 +25,12 @@ extension Schema {
             impact: "Adds four empty tables, at once; who writes devices waits meanwhile.", minimumProgramSchema: 1,
             up: campaigns,
             down: campaignsUndone),
+        SchemaMigration(
+            version: 5, summary: "The memory of events that are pushed once", impact: "Adds an empty table, at once.",
+            minimumProgramSchema: 1, up: eventMemory, down: eventMemoryUndone),
+        SchemaMigration(
+            version: 6, summary: "What became of events, for a while", impact: "Adds two empty tables, at once.",
+            minimumProgramSchema: 1, up: eventHistory, down: eventHistoryUndone),
     ])
 
     /// The migrations that were done, from the first that found a registry.

@@ -114,16 +114,19 @@ extension PostgresRegistry {
         return try devices(call).first
     }
 
-    /// The identities and users of devices.
-    public func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+    /// The owners of devices, and the moments of their alert tokens.
+    public func registrations(of deviceIDs: [String]) throws(RegistryError) -> [TokenRegistration?] {
         guard !deviceIDs.isEmpty else { return [] }
         let call = Call(
             """
-            SELECT n.name, d.user_id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            SELECT n.name, d.user_id, d.registered_at FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
             LEFT JOIN apus.device d ON d.device_id = r.name LEFT JOIN apus.identity n ON n.id = d.identity ORDER BY r.k
             """, [.texts(deviceIDs)])
         return try ask([call])[0].map { row in
-            DeviceOwner(identityID: row.optionalText(0), userID: row.optionalText(1))
+            row.optionalInteger(2).map {
+                TokenRegistration(
+                    identityID: row.optionalText(0), userID: row.optionalText(1), atMilliseconds: $0)
+            }
         }
     }
 

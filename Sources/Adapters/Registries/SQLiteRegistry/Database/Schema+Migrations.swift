@@ -23,6 +23,12 @@ extension Schema {
             version: 4, summary: "Counts of campaigns and of opened pushes",
             impact: "Adds four empty tables, at once.", minimumProgramSchema: 1, up: campaigns,
             down: campaignsUndone),
+        SchemaMigration(
+            version: 5, summary: "The memory of events that are pushed once", impact: "Adds an empty table, at once.",
+            minimumProgramSchema: 1, up: eventMemory, down: eventMemoryUndone),
+        SchemaMigration(
+            version: 6, summary: "What became of events, for a while", impact: "Adds two empty tables, at once.",
+            minimumProgramSchema: 1, up: eventHistory, down: eventHistoryUndone),
     ])
 
     /// The migrations that were done, from the first that found a registry.

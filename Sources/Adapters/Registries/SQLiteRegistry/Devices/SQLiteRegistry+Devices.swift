@@ -24,19 +24,21 @@ extension SQLiteRegistry {
         }
     }
 
-    /// The identities and users of devices.
-    public func owners(of deviceIDs: [String]) throws(RegistryError) -> [DeviceOwner?] {
+    /// The owners of devices, and the moments of their alert tokens.
+    public func registrations(of deviceIDs: [String]) throws(RegistryError) -> [TokenRegistration?] {
         try reading { () throws(RegistryError) in
             try deviceIDs.map { deviceID throws(RegistryError) in
                 let statement = try statements.statement(
                     """
-                    SELECT n.name, d.user_id FROM device d LEFT JOIN identity n ON n.id = d.identity
+                    SELECT n.name, d.user_id, d.registered_at FROM device d LEFT JOIN identity n ON n.id = d.identity
                     WHERE d.device_id = ?
                     """)
                 statement.bind(1, deviceID)
                 defer { statement.reset() }
                 guard try statement.step() else { return nil }
-                return DeviceOwner(identityID: statement.optionalText(0), userID: statement.optionalText(1))
+                return TokenRegistration(
+                    identityID: statement.optionalText(0), userID: statement.optionalText(1),
+                    atMilliseconds: statement.integer(2))
             }
         }
     }
