@@ -315,4 +315,4 @@ EVENTS = [
     Load("floods of events", 40, 150, range(37, 38), flood_of_events),
 ]
 # Each in a process of its own, so that none of them waits for another.
-LOADS = {"heads": HEADS, "polls": POLLS, "bodies": BODIES, "probes": PROBES, "tenant": TENANT, "events": EVENTS}
+LOADS = {"heads": HEADS, "polls": POLLS, "bodies": BODIES, "probes": PROBES, "tenant": TENANT, "publishing": EVENTS}

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -15,12 +16,23 @@ class DemoFailure(Exception):
     """Something that the demo needs did not work; the text says what, and what to look at."""
 
 
+# Below the ports that the system gives to clients' connections, which could take one before its server has started.
+SERVER_PORTS = range(10_000, 32_768)
+
+
 def free_ports(count):
     """Different TCP ports of 127.0.0.1 that nobody listens on."""
-    sockets = [socket.socket() for _ in range(count)]
+    sockets = []
     try:
-        for entry in sockets:
-            entry.bind(("127.0.0.1", 0))
+        for port in random.sample(SERVER_PORTS, len(SERVER_PORTS)):
+            if len(sockets) == count:
+                break
+            entry = socket.socket()
+            try:
+                entry.bind(("127.0.0.1", port))
+                sockets.append(entry)
+            except OSError:
+                entry.close()
         return [entry.getsockname()[1] for entry in sockets]
     finally:
         for entry in sockets:
