@@ -3,8 +3,8 @@ import EventLoop
 /// The scenarios, in the order in which they are measured.
 enum BenchmarkScenario: String, CaseIterable {
     case client, services, distance, allocations, micro, instructions, matching, pipeline, subscriptions
-    case worker, brokers, outcomes, postgresql, relay, events, replicas, queues, latency, fanout, fairness, isolation,
-        bulkheads, memory, peers
+    case worker, brokers, outcomes, repetitions, postgresql, relay, events, replicas, queues, latency, fanout, fairness
+    case isolation, bulkheads, memory, peers
     case libraries, curves
 
     /// A summary, in a sentence or two.
@@ -25,6 +25,9 @@ enum BenchmarkScenario: String, CaseIterable {
             "The whole worker with each version of RabbitMQ in turns; the reference is the system's own version."
         case .outcomes:
             "The whole worker that tells a backend what became of every push, beside the same that tells nothing."
+        case .repetitions:
+            "The whole worker that remembers each event, and one that keeps what became of it, beside one that does "
+                + "neither."
         case .postgresql:
             "The whole worker with its registry in PostgreSQL, beside it (0 ms) and 1 ms away. The 0 ms figure is the "
                 + "reference of the 1 ms figure."
@@ -86,6 +89,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .worker: try await WorkerScenario(bench: bench, report: report).run()
         case .brokers: try await BrokersScenario(bench: bench, report: report).run()
         case .outcomes: try await OutcomesScenario(bench: bench, report: report).run()
+        case .repetitions: try await RepetitionScenario(bench: bench, report: report).run()
         case .postgresql: try await PostgreSQLScenario(bench: bench, report: report).run()
         case .relay: try await RelayScenario(bench: bench, report: report).run()
         case .events: try await EventsScenario(bench: bench, report: report).run()

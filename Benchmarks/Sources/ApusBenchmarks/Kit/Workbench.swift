@@ -100,10 +100,11 @@ extension Workbench {
     ///   - otherPort: where the simulator of a second app listens; nil for one app alone.
     ///   - connections: how many connections a worker has, no more and no less; nil to let it decide.
     ///   - outcomes: the outcomes that the backend of the first app wants to hear.
+    ///   - events: the lines of the section `events`; nil for a worker's defaults.
     /// - Throws: if the file cannot be written.
     func writeConfiguration(
         broker: String, simulatorPort: UInt16, registryURL: String, workQueues: Int = 1, otherPort: UInt16? = nil,
-        connections: Int? = nil, outcomes: [String] = []
+        connections: Int? = nil, outcomes: [String] = [], events: String? = nil
     ) throws {
         var app = TestConfiguration.App(endpoint: "127.0.0.1:\(simulatorPort)")
         app.outcomes = outcomes
@@ -112,6 +113,7 @@ extension Workbench {
         configuration.broker = "work_queues = \(workQueues)"
         configuration.registryURL = registryURL
         configuration.retry = ""
+        if let events { configuration.sections += "[events]\n\(events)\n" }
         if let otherPort {
             var other = TestConfiguration.App(endpoint: "127.0.0.1:\(otherPort)")
             (other.name, other.bundleID, other.pools) = ("other", "com.example.other", [])

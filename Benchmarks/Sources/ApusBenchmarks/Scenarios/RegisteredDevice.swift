@@ -27,9 +27,9 @@ enum RegisteredDevice {
     }
 
     /// A change of the dataset of a device, for a `BenchmarkLoad`.
-    static func message(_ index: Int) -> LoadMessage {
+    static func message(_ index: Int, syncCount: Int = 1) -> LoadMessage {
         LoadMessage(
-            routingKey: "dataset.changed.\(TestDevices.identity(index))", body: event(index, syncCount: 1))
+            routingKey: "dataset.changed.\(TestDevices.identity(index))", body: event(index, syncCount: syncCount))
     }
 
     /// A request for a push to the devices of an identity, for `apus publish --file`.

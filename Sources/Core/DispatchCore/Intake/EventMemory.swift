@@ -55,6 +55,11 @@ struct EventMemory: Sendable {
         var copies: [DecodedEvent] = []
     }
 
+    /// How long after one request the next one begins, in milliseconds, unless `eventsAtOnce` wait: a request with few
+    /// events costs each of them several times as much.
+    static let pauseMilliseconds: UInt64 = 20
+    /// How many events are remembered at once without that pause.
+    static let eventsAtOnce = 256
     /// How long after one part of the memory the next one is looked at, in milliseconds.
     static let sliceMilliseconds: Int64 = 1_000
     /// How long nothing is remembered after the registry said that it cannot be written, in milliseconds.
@@ -74,6 +79,8 @@ struct EventMemory: Sendable {
     /// When a part of the memory was looked at last; nil before the first request.
     private var lookedAt: MonotonicTime?
     private var unavailableUntil: MonotonicTime?
+    /// When the next request may begin.
+    private var pausedUntil = MonotonicTime(nanoseconds: 0)
 
     /// Creates an empty memory.
     ///
@@ -90,6 +97,9 @@ struct EventMemory: Sendable {
 
     /// Whether no delivery waits for the registry to remember its event.
     var isIdle: Bool { ended.isEmpty && written == nil }
+
+    /// When the next request is due; nil if there is nothing to ask, or the last one is not answered.
+    var nextDeadline: MonotonicTime? { written == nil && !ended.isEmpty ? pausedUntil : nil }
 
     // MARK: Events begin
 
@@ -158,6 +168,7 @@ struct EventMemory: Sendable {
     /// The next request to the registry; nil if there is nothing to ask, or the last one is not answered.
     mutating func nextWrite(at now: MonotonicTime) -> Write? {
         guard isOn, written == nil, !ended.isEmpty || lookedAt == nil else { return nil }
+        guard pausedUntil <= now || ended.count >= Self.eventsAtOnce else { return nil }
         let events = ended.compactMap { identity in
             entries[identity].map { RememberedEvent(identity: identity, content: $0.content) }
         }
@@ -172,7 +183,8 @@ struct EventMemory: Sendable {
     }
 
     /// The registry has answered: the deliveries of the events end, whether it remembers them or not.
-    mutating func writeEnded() -> Ending {
+    mutating func writeEnded(at now: MonotonicTime) -> Ending {
+        if written?.isEmpty == false { pausedUntil = now.advanced(byMilliseconds: Self.pauseMilliseconds) }
         var ending = Ending()
         for identity in written ?? [] {
             guard let entry = entries.removeValue(forKey: identity) else { continue }

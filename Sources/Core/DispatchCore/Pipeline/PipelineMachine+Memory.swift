@@ -27,7 +27,7 @@ extension PipelineMachine {
             actions.notices.append(.notRemembered(error))
         default: assertionFailure("the registry answered something else than it was asked")
         }
-        end(intake.memory.writeEnded())
+        end(intake.memory.writeEnded(at: now.monotonic))
     }
 
     /// The registry remembers some events of a group: these end, and the others begin again without them.

@@ -352,7 +352,7 @@ public struct PipelineMachine {
         var next = [
             pending.nextDeadline, publishesToRepeat.first?.due, serving.nextDeadline, planning.nextDeadline,
             dispatch.outcomeFlow.deadline, isDraining ? nil : pausesDue,
-            mayRestoreOutcomes ? outbox.nextDeadline : nil,
+            mayRestoreOutcomes ? outbox.nextDeadline : nil, intake.memory.nextDeadline,
         ].compactMap(\.self).min()
         func atLatest(afterMilliseconds delay: UInt64) {
             let due = now.monotonic.advanced(byMilliseconds: delay)

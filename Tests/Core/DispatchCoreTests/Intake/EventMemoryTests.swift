@@ -229,6 +229,29 @@ struct EventMemoryTests {
         #expect(world.machine.isDrained)
     }
 
+    @Test("Events that end within 20 ms of a request are remembered together, unless they are many")
+    func pause() {
+        var world = world()
+        func push(_ numbers: ClosedRange<Int>) {
+            world.deliver(numbers.map { MachineWorld.push("\($0)") }, headers: Self.asks)
+            world.answerWithDevices()
+            world.accept()
+        }
+        push(1...1)
+        world.answer(.success(.remembered(forgottenEarly: 0)))
+        push(2...2)
+        #expect(world.requests.isEmpty)
+        #expect(world.machine.nextTick == world.now.monotonic.advanced(byMilliseconds: 20))
+        world.pass(milliseconds: 19)
+        push(3...3)
+        #expect(world.requests.isEmpty)
+        world.pass(milliseconds: 1)
+        #expect(remembered(world)?.count == 2)
+        world.answer(.success(.remembered(forgottenEarly: 0)))
+        push(4...259)
+        #expect(remembered(world)?.count == 256)
+    }
+
     @Test("A part of the memory is looked at once a second while events are remembered, one after another")
     func slices() {
         var world = world(answersProbe: false)
@@ -236,7 +259,7 @@ struct EventMemoryTests {
         for number in 0..<4 {
             if case .remember(_, let slice)? = world.requests.first?.request { slices.append(slice?.number) }
             world.answer(.success(.remembered(forgottenEarly: number == 3 ? 5 : 0)))
-            if number != 1 { world.pass(milliseconds: 1_000) }
+            world.pass(milliseconds: number == 1 ? 20 : 1_000)
             world.answerPauses([])
             world.deliver([MachineWorld.push("\(number)")], headers: Self.asks)
             world.answerWithDevices()

@@ -103,6 +103,8 @@ public struct LoadMessage: Sendable {
     public var routingKey: String
     /// The event.
     public var body: String
+    /// Whether the event is to be remembered, and so pushed once.
+    public var isRemembered = false
 
     /// Creates a message.
     public init(identifier: String? = nil, routingKey: String, body: String) {

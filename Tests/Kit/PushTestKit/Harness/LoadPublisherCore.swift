@@ -1,4 +1,5 @@
 import AMQP
+import ChangeEvents
 import EventLoop
 import Messages
 
@@ -131,7 +132,9 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
         properties.contentType = "application/cloudevents+json"
         properties.deliveryMode = 2
         properties.messageID = message.identifier
-        return Message(properties: properties, body: Array(message.body.utf8))
+        var published = Message(properties: properties, body: Array(message.body.utf8))
+        if message.isRemembered { published.askToBeRemembered() }
+        return published
     }
 
     // MARK: The connection

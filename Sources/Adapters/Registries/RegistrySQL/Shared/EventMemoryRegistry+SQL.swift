@@ -38,7 +38,7 @@ extension EventMemoryRegistry where Self: SQLStore {
         _ events: [RememberedEvent], endedAtMilliseconds milliseconds: Int64
     ) throws(RegistryError) {
         guard !events.isEmpty else { return }
-        // In one order, so that two processes never wait for each other.
+        // In one order, so that two processes never wait for each other. SQLite writes row by row in any case.
         let sorted = events.sorted { $0.identity.key < $1.identity.key }
         let columns = RememberedEvent.storedColumns
         try write(
@@ -46,7 +46,7 @@ extension EventMemoryRegistry where Self: SQLStore {
             """
             INSERT INTO \(table: "event_memory") (\(sql: columns.names()), ended_at)
             SELECT \(sql: columns.names(of: "r")), \(Self.seconds(milliseconds))
-            FROM \(rows: columns, of: sorted) WHERE true ORDER BY r.k
+            FROM \(rows: columns, of: sorted) WHERE true \(postgres: "ORDER BY r.k")
             ON CONFLICT (event) DO UPDATE SET \(sql: columns.replacements()), ended_at = excluded.ended_at
             """)
     }
