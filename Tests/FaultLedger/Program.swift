@@ -53,7 +53,7 @@ struct Program {
             "  \(result.isValid ? "valid" : "INVALID") after \(Int(result.seconds)) s: \(counts.confirmed) confirmed, "
                 + "\(counts.delivered) delivered, \(counts.queued) queued, \(counts.deadLettered) dead, "
                 + "\(counts.lost) lost, \(counts.unexpected) unexpected, \(counts.duplicated) duplicated, "
-                + "\(counts.untold) untold, \(counts.toldAgain) told again")
+                + "\(counts.shownTwice) shown twice, \(counts.untold) untold, \(counts.toldAgain) told again")
         for line in result.verdict + result.counts.details { Progress.say("    \(line)") }
         if let folder = result.folder { Progress.say("    see \(folder)") }
         if !result.isValid { Progress.say("    replay it with: \(result.replayCommand)") }

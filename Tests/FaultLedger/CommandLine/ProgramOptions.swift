@@ -103,11 +103,12 @@ enum HelpText {
         scenario that deletes the queue they were in) or lost; then pushes that no event asked
         for (unexpected) and that came again (duplicated), with the bound that the fault explains; and
         the seconds from the end of the fault until its backlog was pushed. The lines of a run also
-        count accepted pushes that the backend was not told of (untold), or was told of again.
+        count alerts that came again and stand on the device beside the first (shown twice), and
+        accepted pushes that the backend was not told of (untold), or was told of again.
 
-        A scenario is valid if nothing was lost, unexpected or untold, if pushes and what is told of
-        them came again within the bound, and no process ended that should not have. The exit status
-        is 0 only if all are valid. A failing one prints its seed and the command that replays it, and
+        A scenario is valid if nothing was lost, unexpected, untold or shown twice, if pushes and
+        what is told of them came again within the bound, and no process ended that should not have.
+        The exit status is 0 only if all are valid. A failing one prints its seed and the command that replays it, and
         keeps its folder: apus.toml, the records of the simulators and the workers' logs.
         """
 }

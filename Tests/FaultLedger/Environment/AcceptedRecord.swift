@@ -32,7 +32,8 @@ struct AcceptedRecord {
             if (200..<300).contains(request.status) {
                 return AcceptedPush(
                     token: request.token, content: reader.content(of: request.payload),
-                    timeMilliseconds: request.timeMicroseconds / 1_000)
+                    timeMilliseconds: request.timeMicroseconds / 1_000, isAlert: reader.isAlert(request.payload),
+                    replacementID: request.collapseID ?? reader.tag(of: request.payload))
             }
             if let reason = request.reason, deadReasons.contains(reason) { dead.insert(request.token) }
             return nil
@@ -64,6 +65,27 @@ struct PayloadReader {
             return .other
         }
         return .change(identity: identity, syncCount: syncCount)
+    }
+
+    /// Whether a push has a text that the device shows.
+    func isAlert(_ payload: JSONValue?) -> Bool {
+        switch service {
+        case .apns: payload?["aps"]?["alert"] != nil
+        case .fcm: (shown(payload) ?? payload?["message"]?["notification"]) != nil
+        case .webpush: shown(payload)?["title"] != nil
+        }
+    }
+
+    /// The tag of a push, by which the device lets it take the place of an earlier one.
+    func tag(of payload: JSONValue?) -> String? { shown(payload)?["tag"]?.string }
+
+    /// What a device shows, of Android or of a browser.
+    private func shown(_ payload: JSONValue?) -> JSONValue? {
+        switch service {
+        case .apns: nil
+        case .fcm: payload?["message"]?["android"]?["notification"]
+        case .webpush: payload?["notification"]
+        }
     }
 
     private func recordName(in details: JSONValue?) -> String? {

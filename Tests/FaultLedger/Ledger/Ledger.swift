@@ -28,6 +28,9 @@ struct Ledger: Sendable {
     private var greatestSyncCount: [Int: Int] = [:]
     private var pushCount = 0
     private var duplicateCount = 0
+    /// The identifiers of the alerts that devices show.
+    private var replacementIDs: [PushKey: String] = [:]
+    private var shownTwiceCount = 0
     private var strangers: [AcceptedPush] = []
     private var queued: Set<String> = []
     private var unreadCount = 0
@@ -67,7 +70,13 @@ struct Ledger: Sendable {
             strangers.append(push)
             return
         }
-        if firstMilliseconds[key] != nil { duplicateCount += 1 }
+        if firstMilliseconds[key] != nil {
+            duplicateCount += 1
+            if push.isAlert, push.replacementID == nil || push.replacementID != replacementIDs[key] {
+                shownTwiceCount += 1
+            }
+        }
+        replacementIDs[key] = push.replacementID
         firstMilliseconds[key] = min(firstMilliseconds[key] ?? .max, push.timeMilliseconds)
         if case .change(let syncCount) = key.subject {
             changes[key.device, default: SyncCountTimes()].append(
@@ -143,6 +152,7 @@ struct Ledger: Sendable {
         counts.confirmed = confirmedMilliseconds.count
         counts.pushes = pushCount
         counts.duplicated = duplicateCount
+        counts.shownTwice = shownTwiceCount
         counts.unexpected = strangers.count
         counts.details = strangers.prefix(Self.detailsMaximum).map { "unexpected: \($0)" }
         for number in missing {
@@ -314,6 +324,8 @@ struct LedgerCounts: Sendable, Hashable {
     var removed = 0
     /// Accepted pushes beyond the first of the same content to the same device.
     var duplicated = 0
+    /// Of these, alerts that stand on the device beside the first: they do not take its place.
+    var shownTwice = 0
     /// Pushes that were accepted, all in all.
     var pushes = 0
     /// Accepted pushes that the backend was not told of.

@@ -49,4 +49,8 @@ struct AcceptedPush: Sendable, Hashable {
     let content: Content
     /// When it was answered, in milliseconds since 1970.
     let timeMilliseconds: Int64
+    /// Whether a device shows it to its user.
+    var isAlert = false
+    /// The identifier by which it takes the place of an earlier alert on the device; nil if it takes none.
+    var replacementID: String?
 }

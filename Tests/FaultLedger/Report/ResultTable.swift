@@ -52,8 +52,8 @@ enum ResultLine {
             ("attempted", counts.attempted), ("confirmed", counts.confirmed), ("delivered", counts.delivered),
             ("queued", counts.queued), ("deadLettered", counts.deadLettered), ("destroyed", counts.destroyed),
             ("lost", counts.lost), ("unexpected", counts.unexpected), ("duplicated", counts.duplicated),
-            ("duplicatesMaximum", result.duplicatesMaximum), ("pushes", counts.pushes),
-            ("untold", counts.untold), ("toldAgain", counts.toldAgain),
+            ("shownTwice", counts.shownTwice), ("duplicatesMaximum", result.duplicatesMaximum),
+            ("pushes", counts.pushes), ("untold", counts.untold), ("toldAgain", counts.toldAgain),
         ]
         for (name, number) in numbers {
             writer.key(name)

@@ -18,7 +18,7 @@ struct ScenarioResult: Sendable {
     /// Where configuration, record and logs were kept, if they were.
     var folder: String?
 
-    /// Nothing lost, nothing unexpected, nothing untold, duplicates within the bound, and no other problem.
+    /// Nothing lost, unexpected, untold or shown twice, duplicates within the bound, and no other problem.
     var isValid: Bool { verdict.isEmpty }
 
     /// The reasons why the result is invalid; empty if there are none.
@@ -38,6 +38,7 @@ struct ScenarioResult: Sendable {
         if counts.duplicated > duplicatesMaximum {
             verdict.append("\(counts.duplicated) duplicates; the fault explains \(duplicatesMaximum)")
         }
+        if counts.shownTwice > 0 { verdict.append("\(counts.shownTwice) alerts are shown twice by a device") }
         let toldAgainMaximum =
             duplicatesMaximum + (scenario.setting.blocksOutcomes ? scenario.setting.pushesPerRedeliveryMaximum : 0)
         if counts.toldAgain > toldAgainMaximum {

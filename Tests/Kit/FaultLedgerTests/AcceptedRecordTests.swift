@@ -38,6 +38,24 @@ struct AcceptedRecordTests {
         }
     }
 
+    @Test("Alerts, and what lets one take the place of another, are found in the words of each service")
+    func readsAlerts() throws {
+        let alerts: [(ServiceKind, payload: String, isAlert: Bool, tag: String?)] = [
+            (.apns, #"{"aps":{"alert":{"title":"L"}}}"#, true, nil),
+            (.apns, #"{"aps":{"content-available":1}}"#, false, nil),
+            (.fcm, #"{"message":{"android":{"notification":{"tag":"t"}},"notification":{}}}"#, true, "t"),
+            (.fcm, #"{"message":{"notification":{}}}"#, true, nil),
+            (.fcm, #"{"message":{"data":{}}}"#, false, nil),
+            (.webpush, #"{"notification":{"title":"L","tag":"t"}}"#, true, "t"),
+            (.webpush, #"{"data":{}}"#, false, nil),
+        ]
+        for (service, payload, isAlert, tag) in alerts {
+            let reader = PayloadReader(service)
+            let value = try JSONParser().parse(Array(payload.utf8))
+            #expect(reader.isAlert(value) == isAlert && reader.tag(of: value) == tag, "\(service) \(payload)")
+        }
+    }
+
     @Test("Pushes count if the service accepted them, and tokens are dead if it said so for good")
     func sortsAnswers() throws {
         let folder = try TemporaryFolder()

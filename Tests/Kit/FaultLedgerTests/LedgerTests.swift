@@ -76,6 +76,22 @@ struct LedgerTests {
         #expect(ledger.counts().toldAgain == 1)
     }
 
+    @Test("An alert that comes again is shown twice unless it takes the place of the first")
+    func alertsAreReplaced() {
+        var ledger = Ledger(population: population)
+        for number in 0..<3 { ledger.attempted(request(number, [4])) }
+        func accept(_ number: Int, isAlert: Bool = true, as identifier: String?) {
+            var push = push(4, .request(number: number))
+            (push.isAlert, push.replacementID) = (isAlert, identifier)
+            ledger.accepted(push)
+        }
+        for identifier in ["a", "a", "a"] { accept(0, as: identifier) }
+        for _ in 0..<2 { accept(1, isAlert: false, as: nil) }
+        #expect(ledger.counts().duplicated == 3 && ledger.counts().shownTwice == 0)
+        for identifier in [nil, nil, "b", "c"] { accept(2, as: identifier) }
+        #expect(ledger.counts().duplicated == 6 && ledger.counts().shownTwice == 3)
+    }
+
     @Test("A change is delivered by a push with a newer sync count, and not by one with an older")
     func newerSyncCountCovers() {
         var ledger = Ledger(population: population)

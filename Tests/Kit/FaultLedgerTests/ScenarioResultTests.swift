@@ -23,6 +23,13 @@ struct ScenarioResultTests {
                 == ["the backend was told again 4 times; the fault explains 3"])
     }
 
+    @Test("No alert may be shown twice")
+    func nothingIsShownTwice() throws {
+        #expect(
+            try verdict(of: "worker-kill") { ($0.duplicated, $0.shownTwice) = (1, 1) }
+                == ["1 alerts are shown twice by a device"])
+    }
+
     @Test("No end may go untold")
     func nothingIsUntold() throws {
         let wrong = ["the backend was not told of 1 accepted pushes"]

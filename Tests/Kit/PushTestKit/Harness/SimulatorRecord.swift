@@ -13,6 +13,8 @@ public struct SimulatorRecord {
         public let status: Int64
         /// The reason of a refusal.
         public let reason: String?
+        /// The value of `apns-collapse-id`; nil if the request had none, or goes to another service.
+        public let collapseID: String?
         /// The payload; nil if it was refused before it was read.
         public let payload: JSONValue?
     }
@@ -55,7 +57,7 @@ public struct SimulatorRecord {
         else { throw SimulatorRecordError() }
         return Request(
             token: token, timeMicroseconds: microseconds, status: status, reason: record["reason"]?.string,
-            payload: record["payload"])
+            collapseID: record["collapse_id"]?.string, payload: record["payload"])
     }
 }
 
