@@ -37,6 +37,8 @@ public final class EventLoop: @unchecked Sendable {
 
     /// The most descriptors that one wait reports; the rest are reported by the next.
     private static let readyEventsMaximum = 256
+    /// For how much submitted work the memory is kept.
+    private static let submittedKeptMaximum = 1_024
     /// The stack of the loop's thread, independent of `ulimit -s`.
     ///
     /// A C library may recurse as deep as the data that it decodes: librabbitmq needs 3 MiB for the deepest table that
@@ -61,8 +63,12 @@ public final class EventLoop: @unchecked Sendable {
     private var endOfTick: [() -> Void] = []
     /// The array that `endOfTick` is swapped with while its work runs; empty, with its capacity, between ticks.
     private var endOfTickRunning: [() -> Void] = []
+    /// The array that the submitted work is swapped with while it runs; empty, with its capacity, between ticks.
+    private var submittedRunning: [@Sendable () -> Void] = []
     private var nextIdentifier: UInt64 = 1
     private var tickNanoseconds: UInt64 = 0
+    /// Whether the loop's own thread has submitted work, for which it must not wait.
+    private var hasOwnWork = false
 
     /// Creates the loop and starts its thread.
     ///
@@ -80,7 +86,9 @@ public final class EventLoop: @unchecked Sendable {
             close(epollDescriptor)
             throw EventLoopError(call: "eventfd", code: code)
         }
-        let added = clinux_epoll_control(epollDescriptor, EPOLL_CTL_ADD, wakeUpDescriptor, clinux_epollin(), 0)
+        // Edge-triggered: each write is reported once, so that nobody has to read it.
+        let added = clinux_epoll_control(
+            epollDescriptor, EPOLL_CTL_ADD, wakeUpDescriptor, clinux_epollin_each_edge(), 0)
         precondition(added == 0, "a new eventfd can always be added to a new epoll set")
         lastTickNanoseconds.store(MonotonicClock.nowNanoseconds(), ordering: .relaxed)
         try startThread()
@@ -122,7 +130,8 @@ public final class EventLoop: @unchecked Sendable {
             shared.isWakeUpPending = true
             return true
         }
-        if mustWake { wakeUp() }
+        guard mustWake else { return }
+        if isOnLoop { hasOwnWork = true } else { wakeUp() }
     }
 
     /// Runs `work` on the loop and hands its result to the caller; for start, stop, configuration and tests.
@@ -239,7 +248,7 @@ public final class EventLoop: @unchecked Sendable {
 
     private func wakeUp() {
         var one: UInt64 = 1
-        // The counter can only overflow after 2^64 wake-ups without a read; any other failure is impossible.
+        // The counter can only overflow after 2^64 wake-ups; any other failure is impossible.
         _ = write(wakeUpDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -264,7 +273,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// At most a second, so that `nanosecondsSinceLastTick` tells a loop that waits from one that hangs.
     private func waitMilliseconds() -> Int32 {
-        guard endOfTick.isEmpty else { return 0 }
+        guard endOfTick.isEmpty, !hasOwnWork else { return 0 }
         guard let due = timers.nextDueNanoseconds else { return 1_000 }
         let now = MonotonicClock.nowNanoseconds()
         guard due > now else { return 0 }
@@ -273,28 +282,25 @@ public final class EventLoop: @unchecked Sendable {
 
     private func dispatch(_ event: epoll_event) {
         var event = event
-        let identifier = clinux_epoll_token(&event)
-        if identifier == 0 {
-            var count: UInt64 = 0
-            _ = read(wakeUpDescriptor, &count, MemoryLayout<UInt64>.size)
-        } else if let handler = handlers[identifier] {
-            handler(ReadyEvents(rawValue: clinux_epoll_events(&event)))
-        }
+        // The descriptor for wake-ups has no handler: to be awake is enough.
+        guard let handler = handlers[clinux_epoll_token(&event)] else { return }
+        handler(ReadyEvents(rawValue: clinux_epoll_events(&event)))
     }
 
     /// Runs one batch of submitted work; returns false when the loop has been asked to stop and no work is left.
     private func runSubmittedWork() -> Bool {
-        let (work, isStopping) = shared.withLock { shared in
-            let work = shared.submitted
-            shared.submitted = []
+        hasOwnWork = false
+        let isFinished = shared.withLock { shared in
+            swap(&shared.submitted, &submittedRunning)
             shared.isWakeUpPending = false
-            if work.isEmpty, shared.isStopping { shared.isFinished = true }
+            if submittedRunning.isEmpty, shared.isStopping { shared.isFinished = true }
             // Work submitted by this batch must find a loop that still turns.
             if shared.isStopping { wakeUp() }
-            return (work, shared.isFinished)
+            return shared.isFinished
         }
-        for item in work { item() }
-        return !isStopping
+        for item in submittedRunning { item() }
+        submittedRunning.removeAll(keepingCapacity: submittedRunning.count <= Self.submittedKeptMaximum)
+        return !isFinished
     }
 
     private func runEndOfTick() {

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 // EPOLLIN and its siblings are members of an anonymous enum, which Swift imports with a type of its own.
-static inline uint32_t clinux_epollin(void) { return EPOLLIN; }
+static inline uint32_t clinux_epollin_each_edge(void) { return EPOLLIN | (uint32_t)EPOLLET; }
 static inline uint32_t clinux_epollout(void) { return EPOLLOUT; }
 static inline uint32_t clinux_epollerr(void) { return EPOLLERR; }
 static inline uint32_t clinux_epollhup(void) { return EPOLLHUP; }
