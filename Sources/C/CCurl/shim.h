@@ -12,6 +12,8 @@ struct ccurl_request {
     // Empty for none, or for those that the URL itself names.
     const char *user;
     const char *password;
+    // Empty for none.
+    const char *bearer_token;
     // Empty for the system's trust anchors alone.
     const char *ca_file;
     // Empty for none.
@@ -63,6 +65,10 @@ static inline int ccurl_exchange(const struct ccurl_request *request, struct ccu
     if (request->user[0] != 0) {
         curl_easy_setopt(handle, CURLOPT_USERNAME, request->user);
         curl_easy_setopt(handle, CURLOPT_PASSWORD, request->password);
+    }
+    if (request->bearer_token[0] != 0) {
+        curl_easy_setopt(handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        curl_easy_setopt(handle, CURLOPT_XOAUTH2_BEARER, request->bearer_token);
     }
     if (request->ca_file[0] != 0) curl_easy_setopt(handle, CURLOPT_CAINFO, request->ca_file);
     if (request->form != NULL) curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request->form);

@@ -30,6 +30,8 @@ public struct HTTPClient: Sendable {
     public var user = ""
     /// The user's password.
     public var password = ""
+    /// A bearer token (RFC 6750), in place of a user; empty for none.
+    public var bearerToken = ""
     /// A file of PEM certificates to trust beside the system's; empty for none.
     public var caFile = ""
     /// The URL of the HTTP proxy to go through, which may hold a password; empty for none.
@@ -69,14 +71,16 @@ public struct HTTPClient: Sendable {
         let code = url.withCString { url in
             user.withCString { user in
                 password.withCString { password in
-                    caFile.withCString { caFile in
-                        proxy.withCString { proxy in
-                            withOptionalCString(form) { form in
-                                var request = ccurl_request(
-                                    url: url, user: user, password: password, ca_file: caFile, proxy: proxy,
-                                    timeout_milliseconds: timeoutSeconds * 1_000, bytes_maximum: bytesMaximum,
-                                    form: form)
-                                return ccurl_exchange(&request, &answer)
+                    bearerToken.withCString { token in
+                        caFile.withCString { caFile in
+                            proxy.withCString { proxy in
+                                withOptionalCString(form) { form in
+                                    var request = ccurl_request(
+                                        url: url, user: user, password: password, bearer_token: token,
+                                        ca_file: caFile, proxy: proxy, timeout_milliseconds: timeoutSeconds * 1_000,
+                                        bytes_maximum: bytesMaximum, form: form)
+                                    return ccurl_exchange(&request, &answer)
+                                }
                             }
                         }
                     }

@@ -25,6 +25,11 @@ final class HTTPEventPublisher: MessagePublisher {
         )
     }
 
+    /// The path of events in the API at an address.
+    static func path(at address: PostAddress) -> String {
+        address.path + (address.path.hasSuffix("/") ? "" : "/") + "v1/events"
+    }
+
     func start(handler: any PublishHandler) { core.loop.submit { [core] in core.value.handler = handler } }
 
     func publish(_ messages: [OutgoingMessage]) { core.loop.submit { [core] in core.value.publish(messages) } }
@@ -94,7 +99,7 @@ private final class HTTPEventPublisherCore {
         }
         body.append(UInt8(ascii: "]"))
         let request = PostRequest(
-            to: address.destination, path: address.path + (address.path.hasSuffix("/") ? "" : "/") + "v1/events",
+            to: address.destination, path: HTTPEventPublisher.path(at: address),
             fields: [
                 ("content-type", "application/cloudevents-batch+json"), ("authorization", "Bearer \(token.revealed)"),
             ], body: body)

@@ -50,8 +50,9 @@ struct PublishCommand: Command {
             With --url nothing of the configuration but its apps is used: events go to
             POST /v1/events of the registry's API, which has to have registry.events = true.
 
-            --wait needs events.history in the configuration of the workers and here. It ends with
-            75 if pushes still wait after --timeout, and does not see those of large fan-outs.
+            --wait needs events.history in the configuration of the workers, and here without --url.
+            It ends with 75 if pushes still wait after --timeout; a large fan-out is told of as a
+            whole.
 
             --dry-run needs no RabbitMQ. The registry is read and not changed; the worker's own
             code finds the devices and makes the content of their pushes.
@@ -99,17 +100,18 @@ struct PublishCommand: Command {
         var validator = EventValidator(apps: configuration.pipeline.apps, sources: configuration.pipeline.sources)
         let single = try body.map { body throws(CommandFailure) in try CheckedEvent(body, &validator) }
         let descriptor = try path.map { path throws(CommandFailure) in try PublishRun.open(path) }
-        let follower = try invocation.has(Self.wait) ? PublishFollower(configuration, invocation) : nil
-        var broker = try isDryRun || invocation.has(Self.url) ? nil : invocation.broker(configuration)
+        let api = try invocation.has(Self.url) ? Self.api(invocation) : nil
+        let follower = try invocation.has(Self.wait) ? Self.follower(api, configuration, invocation) : nil
+        var broker = try isDryRun || api != nil ? nil : invocation.broker(configuration)
         broker?.refusedAgainSeconds = Double(deadlineSeconds)
         do { try await broker?.checkConnection() } catch { throw CommandFailure(error) }
         let publisher: any MessagePublisher =
             if let broker {
                 try ConfirmedPublisher(configuration: broker, logger: .silent, metrics: MetricsRegistry())
-            } else if isDryRun {
-                try PreviewPublisher(configuration, output: invocation.output, isJSON: invocation.isJSON)
+            } else if let api {
+                try HTTPEventPublisher(api.address, token: api.token)
             } else {
-                try Self.publisherOverHTTP(invocation)
+                try PreviewPublisher(configuration, output: invocation.output, isJSON: invocation.isJSON)
             }
         let run = PublishRun(
             publisher: publisher, exchange: configuration.topology.names.changes,
@@ -131,8 +133,17 @@ struct PublishCommand: Command {
         throw CommandFailure(code, "no queue takes events; run `apus topology apply`")
     }
 
-    /// The publisher of `--url`.
-    private static func publisherOverHTTP(_ invocation: CommandInvocation) throws -> HTTPEventPublisher {
+    private static func follower(
+        _ api: (address: PostAddress, token: Secret)?, _ configuration: Configuration, _ invocation: CommandInvocation
+    ) throws(CommandFailure) -> PublishFollower {
+        guard let api else { return try PublishFollower(configuration, invocation) }
+        return PublishFollower(api.address, token: api.token, invocation)
+    }
+
+    /// The API of `--url`, and the token for it.
+    private static func api(
+        _ invocation: CommandInvocation
+    ) throws(CommandFailure) -> (address: PostAddress, token: Secret) {
         let text = invocation.string(url) ?? ""
         guard let address = PostAddress(text) else {
             throw CommandFailure.usage("--url takes \(PostAddress.expected), not '\(text)'")
@@ -148,7 +159,7 @@ struct PublishCommand: Command {
         }
         token.removeAll(where: \.isWhitespace)
         guard !token.isEmpty else { throw CommandFailure(.noInput, "\(path) has no token") }
-        return try HTTPEventPublisher(address, token: Secret(token))
+        return (address, Secret(token))
     }
 }
 

@@ -2,8 +2,11 @@ import Essentials
 public import JSON
 import Messages
 public import Notifications
+public import RegistryCore
 
 /// What became of an event, by the outcomes that the registry has kept: the newest of each push.
+///
+/// The pushes of a large fan-out are not kept, so it is told of as a whole.
 public struct EventSummary {
     private struct Key: Hashable {
         let app: ByteText
@@ -22,6 +25,8 @@ public struct EventSummary {
     private var places: [Key: Int] = [:]
     /// How the event ended as a whole, for apps without a push of it.
     private var wholes: [(app: String, kind: OutcomeKind, reason: String)] = []
+    /// The large fan-out of the event.
+    private var fanOut: FanOut?
 
     /// Reads the outcomes of events with one identifier.
     ///
@@ -63,11 +68,34 @@ public struct EventSummary {
         }
     }
 
+    /// Adds the large fan-out of the event.
+    public mutating func add(_ fanOut: FanOut) {
+        self.fanOut = fanOut
+        source = fanOut.event.source
+        type = fanOut.event.type
+    }
+
     /// Whether nothing is known of the event.
-    public var isEmpty: Bool { pushes.isEmpty && wholes.isEmpty }
+    public var isEmpty: Bool { pushes.isEmpty && wholes.isEmpty && fanOut == nil }
 
     /// Whether each push that is known has ended, and none waits for a retry.
-    public var isEnded: Bool { !isEmpty && pushes.allSatisfy { $0.kind != .retrying } }
+    public var isEnded: Bool {
+        guard let fanOut, ![.done, .cancelled].contains(fanOut.state) else {
+            return !isEmpty && pushes.allSatisfy { $0.kind != .retrying }
+        }
+        return false
+    }
+
+    /// How the pushes ended, and how far the large fan-out is, for people.
+    public var text: String {
+        let counts = counts.map { "\($0.count) \($0.kind.rawValue)" }
+        return (counts + (fanOut.map { [Self.text($0)] } ?? [])).joined(separator: ", ")
+    }
+
+    private static func text(_ fanOut: FanOut) -> String {
+        "a fan-out to \(fanOut.devicesPlanned) devices that is \(fanOut.state.rawValue) "
+            + "(\(fanOut.chunksServed) of \(fanOut.chunksPlanned) chunks served)"
+    }
 
     /// How many pushes ended how, in the order of `OutcomeKind`; an event that ended as a whole counts as one.
     public var counts: [(kind: OutcomeKind, count: Int)] {
@@ -108,6 +136,15 @@ public struct EventSummary {
             writer.member("outcome", whole.kind.rawValue)
             writer.member("reason", whole.reason.isEmpty ? nil : whole.reason)
         }
+        if let fanOut {
+            writer.object("fanOut") { writer in
+                writer.member("state", fanOut.state.rawValue)
+                writer.member("devices", fanOut.devicesPlanned)
+                writer.member("chunks", fanOut.chunksPlanned)
+                writer.member("chunksServed", fanOut.chunksServed)
+            }
+        }
+        writer.member("text", text)
         if !otherSources.isEmpty { writer.array("otherSources", texts: otherSources.sorted()) }
     }
 }

@@ -64,7 +64,9 @@ extension EventDecoder {
         if let body, properties.type == nil, let envelope = DebeziumEnvelope(body) {
             let event = try? tableChange(body, message)
             return EventOutline(
-                source: envelope.eventSource, identifier: event?.identifier, type: event?.type.rawValue, trace: own)
+                source: envelope.eventSource,
+                identifier: event?.identifier ?? envelope.eventIdentifier(of: nil), type: event?.type.rawValue,
+                trace: own)
         }
         return EventOutline(
             source: properties.appID, identifier: properties.messageID, type: properties.type,

@@ -86,7 +86,9 @@ struct DebeziumEnvelope {
     /// The identifier of its event: the operation, the place in the database's log, and the record.
     ///
     /// So a change that Debezium publishes again is the same event.
-    func eventIdentifier(of recordName: String) -> String {
+    ///
+    /// The record is left out if its name is not known, because no source names the table.
+    func eventIdentifier(of recordName: String?) -> String {
         var parts = [payload["op"]?.string ?? ""]
         for name in Self.positions {
             if let value = source[name].flatMap(Self.text) { parts.append("\(name):\(value)") }
@@ -94,7 +96,7 @@ struct DebeziumEnvelope {
         if parts.count == 1, let milliseconds = source["ts_ms"].flatMap(Self.text) {
             parts.append("ts_ms:\(milliseconds)")
         }
-        parts.append(PercentEncoding.encode(recordName))
+        if let recordName { parts.append(PercentEncoding.encode(recordName)) }
         let identifier = parts.joined(separator: ";")
         guard identifier.utf8.count > EventLimits.identifierBytesMaximum else { return identifier }
         return EventDigest(source: "", identifier: identifier).uuid

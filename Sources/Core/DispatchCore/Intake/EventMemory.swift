@@ -41,14 +41,6 @@ struct EventMemory: Sendable {
         }
     }
 
-    /// A request to the registry.
-    struct Write {
-        /// The events to remember; none in the first request, which finds out whether the registry can be written.
-        let events: [RememberedEvent]
-        /// The part of the memory to forget old events in; nil if none is due.
-        let slice: EventMemorySlice?
-    }
-
     private struct Entry: Sendable {
         let tag: DeliveryTag
         let content: Int64
@@ -59,9 +51,7 @@ struct EventMemory: Sendable {
     /// events costs each of them several times as much.
     static let pauseMilliseconds: UInt64 = 20
     /// How many events are remembered at once without that pause.
-    static let eventsAtOnce = 256
-    /// How long after one part of the memory the next one is looked at, in milliseconds.
-    static let sliceMilliseconds: Int64 = 1_000
+    static let eventsAtOnce = EventMemoryBlock.eventsMaximum
     /// How long nothing is remembered after the registry said that it cannot be written, in milliseconds.
     static let readOnlyMilliseconds: UInt64 = 60_000
     /// How long nothing is remembered after another failure, so that deliveries do not wait for one after another.
@@ -75,22 +65,16 @@ struct EventMemory: Sendable {
     private var identities: [DeliveryTag: EventIdentity] = [:]
     private var ended: [EventIdentity] = []
     private var written: [EventIdentity]?
-    private var slice: EventMemorySlice
-    /// When a part of the memory was looked at last; nil before the first request.
-    private var lookedAt: MonotonicTime?
+    /// Whether the first request was made, which has no events and finds out whether the registry can be written.
+    private var hasTried = false
     private var unavailableUntil: MonotonicTime?
     /// When the next request may begin.
     private var pausedUntil = MonotonicTime(nanoseconds: 0)
 
     /// Creates an empty memory.
     ///
-    /// - Parameters:
-    ///   - isOn: whether events are remembered at all.
-    ///   - slice: the part to begin with; workers that differ look at all parts sooner.
-    init(isOn: Bool, firstSlice slice: EventMemorySlice) {
-        self.isOn = isOn
-        self.slice = slice
-    }
+    /// - Parameter isOn: whether events are remembered at all.
+    init(isOn: Bool) { self.isOn = isOn }
 
     /// Whether an event is under way that is to be remembered.
     var isInUse: Bool { !identities.isEmpty }
@@ -165,21 +149,17 @@ struct EventMemory: Sendable {
 
     // MARK: The registry
 
-    /// The next request to the registry; nil if there is nothing to ask, or the last one is not answered.
-    mutating func nextWrite(at now: MonotonicTime) -> Write? {
-        guard isOn, written == nil, !ended.isEmpty || lookedAt == nil else { return nil }
+    /// The events of the next request to the registry; nil if there is nothing to ask, or the last one is not answered.
+    mutating func nextWrite(at now: MonotonicTime) -> [RememberedEvent]? {
+        guard isOn, written == nil, !ended.isEmpty || !hasTried else { return nil }
         guard pausedUntil <= now || ended.count >= Self.eventsAtOnce else { return nil }
         let events = ended.compactMap { identity in
             entries[identity].map { RememberedEvent(identity: identity, content: $0.content) }
         }
         written = ended
         ended = []
-        if let lookedAt, now.milliseconds(since: lookedAt) < Self.sliceMilliseconds {
-            return Write(events: events, slice: nil)
-        }
-        lookedAt = now
-        defer { slice = slice.next }
-        return Write(events: events, slice: slice)
+        hasTried = true
+        return events
     }
 
     /// The registry has answered: the deliveries of the events end, whether it remembers them or not.

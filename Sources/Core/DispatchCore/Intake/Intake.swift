@@ -84,7 +84,7 @@ struct Intake {
     ///   - memory: the events that ask to be pushed once.
     init(
         sources: TableSources = TableSources(),
-        memory: EventMemory = EventMemory(isOn: false, firstSlice: EventMemorySlice(0))
+        memory: EventMemory = EventMemory(isOn: false)
     ) {
         decoder = EventDecoder(sources: sources)
         self.memory = memory

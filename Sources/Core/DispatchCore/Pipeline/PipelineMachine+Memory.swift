@@ -11,8 +11,8 @@ extension PipelineMachine {
         guard intake.memory.isOn, hasReadPauses else { return }
         for rejection in actions.dispatch.rejections { for tag in rejection.tags { intake.forgo(tag) } }
         intake.memory.settled(&actions.dispatch.settles)
-        guard let write = intake.memory.nextWrite(at: now.monotonic) else { return }
-        ask(.remember(write.events, forgettingIn: write.slice), .memory, at: now)
+        guard let events = intake.memory.nextWrite(at: now.monotonic) else { return }
+        ask(.remember(events), .memory, at: now)
     }
 
     /// The registry answered a request to remember events.

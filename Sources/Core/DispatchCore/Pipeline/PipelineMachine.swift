@@ -92,9 +92,7 @@ public struct PipelineMachine {
         areOutcomesWanted = configuration.routes.contains { !$0.outcomes.isEmpty }
         intake = Intake(
             sources: configuration.sources,
-            memory: EventMemory(
-                isOn: configuration.limits.eventMemoryMilliseconds > 0,
-                firstSlice: EventMemorySlice(Int(truncatingIfNeeded: planner))))
+            memory: EventMemory(isOn: configuration.limits.eventMemoryMilliseconds > 0))
         outbox = OutcomeOutbox(isOn: configuration.limits.storesOutcomes)
         pending = PendingRequests(repeatDelayNanoseconds: configuration.repeatDelayNanoseconds)
         serving = FanOutServing(

@@ -24,8 +24,8 @@ public enum RegistryRequest: Sendable {
     case removeWaitingOutcomes([Int64])
     /// Keep outcomes for the history of events, and forget old ones.
     case keepOutcomes([KeptOutcome])
-    /// Remember events whose pushes have ended, and forget old ones of a part of the memory.
-    case remember([RememberedEvent], forgettingIn: EventMemorySlice?)
+    /// Remember events whose pushes have ended, and forget old ones.
+    case remember([RememberedEvent])
 
     /// Whether only the client with the index of subscriptions can answer it.
     ///

@@ -39,7 +39,7 @@ public struct DispatchLimits: Hashable, Sendable {
     /// How long the registry remembers events that ask for it, in milliseconds; 0 for not at all.
     public var eventMemoryMilliseconds: Int64 = 0
     /// How many events the registry remembers.
-    public var rememberedEventsMaximum = 50_000_000
+    public var rememberedEventsMaximum = 10_000_000
 
     /// Whether outcomes wait in the registry while the broker takes no messages; otherwise they are dropped.
     public var storesOutcomes = false

@@ -17,6 +17,7 @@ extension Pipeline {
         // A page of a large fan-out is no event; that it was planned has been said.
         guard !event.isPage else { return }
         guard event.retryState.isRequeuedCopy else {
+            if event.event.time == nil { metrics.eventsUntimed.add() }
             return logger.log(.debug, "event.handled", fields(of: report))
         }
         logger.log(.debug, "event.retried", fields(of: report) + [.field("attempt", event.retryState.attempt)])

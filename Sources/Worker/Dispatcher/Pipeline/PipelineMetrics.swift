@@ -42,6 +42,7 @@ final class PipelineMetrics {
     let headersIgnored: Counter
     let historyLeftOut: Counter
     let eventsForgotten: Counter
+    let eventsUntimed: Counter
     let lag: Histogram
     let pruned: Counter
     let registryFailures: Counter
@@ -68,6 +69,9 @@ final class PipelineMetrics {
         eventsForgotten = registry.counter(
             "apus_events_forgotten_total",
             help: "Remembered events forgotten before their time, because there are events.remember_maximum.")
+        eventsUntimed = registry.counter(
+            "apus_events_untimed_total",
+            help: "Events that do not say when they happened, so that their lag counts from publishing.")
         lag = registry.histogram(
             "apus_event_lag_seconds",
             help: "From the publication of an event to the acceptance of its push.",

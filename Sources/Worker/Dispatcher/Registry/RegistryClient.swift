@@ -1,7 +1,7 @@
 public import DispatchCore
 public import EventLoop
 public import Metrics
-import RegistryCore
+public import RegistryCore
 public import StructuredLogging
 
 /// Queries a registry on a loop of its own, so that nothing else waits for the answer.
@@ -21,15 +21,17 @@ public final class RegistryClient: Sendable {
     ///   - limits: the sizes of pages and chunks.
     ///   - logger: takes what an operator should know of the registry.
     ///   - metrics: the instruments of the index.
+    ///   - memory: knows which events the registry remembers; nil for one that no other client has.
     ///   - nowMilliseconds: reads the wall clock.
     public init(
         loop: EventLoop, registry: sending any PipelineRegistry, limits: DispatchLimits, logger: Logger,
-        metrics: RegistryMetrics, nowMilliseconds: @escaping @Sendable () -> Int64
+        metrics: RegistryMetrics, memory: (any EventMemoryFollower)? = nil,
+        nowMilliseconds: @escaping @Sendable () -> Int64
     ) {
         self.loop = loop
         responder = LoopBound(
             RegistryResponder(
-                registry: registry, limits: limits, logger: logger, metrics: metrics,
+                registry: registry, limits: limits, logger: logger, metrics: metrics, memory: memory,
                 nowMilliseconds: nowMilliseconds), to: loop)
     }
 
@@ -68,6 +70,7 @@ public final class RegistryMetrics: Sendable {
     private let subscriptions: Gauge
     private let predicates: Gauge
     private let indexBytes: Gauge
+    private let eventMemoryBytes: Gauge
 
     /// Makes the instruments, so that each shows as 0 before its first event.
     public init(_ registry: MetricsRegistry) {
@@ -77,6 +80,8 @@ public final class RegistryMetrics: Sendable {
             "apus_subscription_predicates", help: "Different predicates among these subscriptions.")
         indexBytes = registry.gauge(
             "apus_subscription_index_bytes", help: "Memory of the index of subscriptions, in bytes.")
+        eventMemoryBytes = registry.gauge(
+            "apus_event_memory_bytes", help: "Memory of the index of events that are not pushed again, in bytes.")
         matchedSlowly = registry.counter(
             "apus_events_matched_slowly_total",
             help: "Changes of records compared with many subscriptions one by one.")
@@ -87,4 +92,6 @@ public final class RegistryMetrics: Sendable {
         predicates.set(size.distinctPredicateCount)
         indexBytes.set(size.memoryBytes)
     }
+
+    func eventMemoryChanged(_ bytes: Int) { eventMemoryBytes.set(bytes) }
 }

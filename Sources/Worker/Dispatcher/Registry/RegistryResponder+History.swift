@@ -3,7 +3,7 @@ import RegistryCore
 
 /// Keeps outcomes for the history of events.
 extension RegistryResponder {
-    private static let forgettingIntervalMilliseconds: Int64 = 1_000
+    static let forgettingIntervalMilliseconds: Int64 = 1_000
 
     /// Keeps outcomes, and forgets some that are too old or too many, once a second at most.
     ///

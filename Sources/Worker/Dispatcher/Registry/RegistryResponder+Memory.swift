@@ -4,27 +4,21 @@ import RegistryCore
 
 /// The registry's memory of events that are pushed once.
 extension RegistryResponder {
+    /// Whether events are remembered at all.
+    var remembersEvents: Bool { limits.eventMemoryMilliseconds > 0 }
+
     /// The questions about events that the registry remembers, by their indices.
     ///
-    /// - Parameter questions: the questions of a batch; one statement looks for the events of all.
+    /// - Parameter questions: the questions of a batch.
     /// - Returns: the answers; none if the registry has no memory yet.
     /// - Throws: `RegistryError` if the registry does not answer.
     func repeatedEvents(among questions: [AudienceQuestion]) throws(RegistryError) -> [Int: AudienceResult] {
-        guard questions.contains(where: { !$0.identities.isEmpty }), try findsEventMemory() else { return [:] }
-        let since = nowMilliseconds() - limits.eventMemoryMilliseconds
-        var known: [EventIdentity: RememberedEvent] = [:]
-        do throws(RegistryError) {
-            for event in try registry.rememberedEvents(
-                among: questions.flatMap(\.identities), endedSinceMilliseconds: since)
-            {
-                known[event.identity] = event
-            }
-        } catch {
-            // A migration may have been undone.
-            hasEventMemory = false
-            throw error
-        }
-        guard !known.isEmpty else { return [:] }
+        guard questions.contains(where: { !$0.identities.isEmpty }) else { return [:] }
+        let events = try memory.rememberedEvents(
+            among: questions.flatMap(\.identities), in: registry, atMilliseconds: nowMilliseconds())
+        metrics.eventMemoryChanged(memory.memoryBytes)
+        guard !events.isEmpty else { return [:] }
+        let known = Dictionary(uniqueKeysWithValues: events.map { ($0.identity, $0) })
         var decided: [Int: AudienceResult] = [:]
         for (index, question) in questions.enumerated() {
             let remembered = question.identities.compactMap { known[$0] }
@@ -33,25 +27,22 @@ extension RegistryResponder {
         return decided
     }
 
-    /// Remembers events whose pushes have just ended, and forgets old ones of a part of the memory.
+    /// Remembers events whose pushes have just ended, and forgets old ones, once a second at most.
+    ///
+    /// Without events it forgets in any case, and so finds out whether the registry can be written.
     ///
     /// - Returns: how many events were forgotten before their time.
     /// - Throws: `RegistryError` if the registry cannot be written.
-    func remember(_ events: [RememberedEvent], _ slice: EventMemorySlice?) throws(RegistryError) -> Int {
+    func remember(_ events: [RememberedEvent]) throws(RegistryError) -> Int {
         let now = nowMilliseconds()
-        if let slice {
-            let forgotten = try registry.forgetEvents(
-                in: slice, endedBeforeMilliseconds: now - limits.eventMemoryMilliseconds,
-                eventsMaximum: limits.rememberedEventsMaximum)
-            try registry.remember(events, endedAtMilliseconds: now)
-            return forgotten.surplus
-        }
         try registry.remember(events, endedAtMilliseconds: now)
-        return 0
-    }
-
-    private func findsEventMemory() throws(RegistryError) -> Bool {
-        if !hasEventMemory { hasEventMemory = try registry.hasEventMemory() }
-        return hasEventMemory
+        guard events.isEmpty || now >= forgetsEventsAtMilliseconds else { return 0 }
+        let limit = EventMemoryRules.blocksForgottenAtOnce
+        let (blocks, surplusEvents) = try registry.forgetEvents(
+            endedBeforeMilliseconds: now - limits.eventMemoryMilliseconds,
+            eventsMaximum: limits.rememberedEventsMaximum, limit: limit)
+        // As long as there is more to forget, each request forgets some.
+        if blocks < limit { forgetsEventsAtMilliseconds = now + Self.forgettingIntervalMilliseconds }
+        return surplusEvents
     }
 }

@@ -14,6 +14,7 @@ public typealias PipelineRegistry = EventMemoryRegistry & FanOutRegistry & Outco
 public final class RegistryResponder {
     let registry: any PipelineRegistry
     let follower: SubscriptionIndexUpdater
+    let memory: any EventMemoryFollower
     let limits: DispatchLimits
     let logger: Logger
     let metrics: RegistryMetrics
@@ -23,8 +24,8 @@ public final class RegistryResponder {
     private var recorded = RecordedDatasets()
     /// When old outcomes are forgotten next, in milliseconds since 1970.
     var forgetsOutcomesAtMilliseconds: Int64 = 0
-    /// Whether the registry was found to have the tables of the memory.
-    var hasEventMemory = false
+    /// When old events are forgotten next, in milliseconds since 1970.
+    var forgetsEventsAtMilliseconds: Int64 = 0
 
     /// Creates a responder.
     ///
@@ -33,17 +34,20 @@ public final class RegistryResponder {
     ///   - limits: the sizes of pages and chunks.
     ///   - logger: takes what an operator should know of the registry.
     ///   - metrics: the instruments of the index.
+    ///   - memory: knows which events the registry remembers; one for all responders of a process. Nil for one that
+    ///     no other responder has.
     ///   - writes: whether events claim subscriptions, count in badges, and make datasets known.
     ///   - nowMilliseconds: reads the wall clock.
     public init(
         registry: any PipelineRegistry, limits: DispatchLimits, logger: Logger, metrics: RegistryMetrics,
-        writes: Bool = true, nowMilliseconds: @escaping () -> Int64
+        memory: (any EventMemoryFollower)? = nil, writes: Bool = true, nowMilliseconds: @escaping () -> Int64
     ) {
         self.registry = registry
         self.limits = limits
         self.logger = logger
         self.metrics = metrics
         self.writes = writes
+        self.memory = memory ?? SharedEventMemory(limits)
         self.nowMilliseconds = nowMilliseconds
         follower = SubscriptionIndexUpdater(registry: registry) { metrics.indexChanged($0) }
     }
@@ -54,8 +58,16 @@ public final class RegistryResponder {
     /// - Throws: `RegistryError` if the registry does not answer.
     public func answer(_ request: RegistryRequest) throws(RegistryError) -> RegistryAnswer {
         switch request {
-        case .readPauses: return .pausesRead(try registry.pauses())
-        case .readSubscriptions: return .subscriptionsRead(areAll: try follower.step(), follower.size)
+        case .readPauses:
+            let pauses = try registry.pauses()
+            // It is asked now and then, so that a look-up finds little to read, however long nobody asked for one.
+            if remembersEvents { _ = try memory.step(registry, atMilliseconds: nowMilliseconds()) }
+            return .pausesRead(pauses)
+        case .readSubscriptions:
+            // Before a worker consumes, it reads what the registry remembers as well.
+            var areEventsRead = true
+            if remembersEvents { areEventsRead = try memory.step(registry, atMilliseconds: nowMilliseconds()) }
+            return .subscriptionsRead(areAll: try follower.step() && areEventsRead, follower.size)
         case .resolve(let questions, let limit):
             var audiences = try resolve(questions, devicesPerPage: limit)
             try addRegistrations(to: &audiences, questions)
@@ -76,7 +88,7 @@ public final class RegistryResponder {
         case .keepOutcomes(let outcomes):
             try keep(outcomes)
             return .outcomesKept
-        case .remember(let events, let slice): return .remembered(forgottenEarly: try remember(events, slice))
+        case .remember(let events): return .remembered(forgottenEarly: try remember(events))
         }
     }
 

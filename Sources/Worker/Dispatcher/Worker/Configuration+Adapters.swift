@@ -62,11 +62,13 @@ extension Configuration {
     /// - Throws: as `registryClient`.
     func lookUpClients(logger: Logger, metrics: RegistryMetrics) throws -> [RegistryClient] {
         var clients: [RegistryClient] = []
+        let memory = SharedEventMemory(pipeline.limits)
         do {
             for number in 1...lookUpConnectionCount {
                 clients.append(
                     try registryClient(
-                        number == 1 ? "registry-reads" : "registry-reads-\(number)", logger: logger, metrics: metrics))
+                        number == 1 ? "registry-reads" : "registry-reads-\(number)", logger: logger, metrics: metrics,
+                        memory: memory))
             }
         } catch {
             for client in clients { client.close() }
@@ -81,15 +83,18 @@ extension Configuration {
     ///   - name: the name of the thread.
     ///   - logger: takes what an operator should know of the registry.
     ///   - metrics: the instruments of the index of subscriptions.
+    ///   - memory: knows which events the registry remembers; nil for a client that is not asked.
     /// - Returns: the client, whose loop runs.
     /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`; `EventLoopError` if there is no
     ///   thread to be had.
-    func registryClient(_ name: String, logger: Logger, metrics: RegistryMetrics) throws -> RegistryClient {
+    func registryClient(
+        _ name: String, logger: Logger, metrics: RegistryMetrics, memory: (any EventMemoryFollower)? = nil
+    ) throws -> RegistryClient {
         // Opened first: a registry that cannot be opened leaves no thread behind.
         let registry = try openPipeline()
         return RegistryClient(
             loop: try EventLoop(name: name), registry: registry, limits: pipeline.limits,
-            logger: logger, metrics: metrics, nowMilliseconds: { WallClock.nowMilliseconds() })
+            logger: logger, metrics: metrics, memory: memory, nowMilliseconds: { WallClock.nowMilliseconds() })
     }
 
     /// The secret that proves receipts, of the registry; nil if no app's devices report opened pushes.

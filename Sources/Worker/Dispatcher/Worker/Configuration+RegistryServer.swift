@@ -45,7 +45,7 @@ extension Configuration {
             var publishing = EventPublishing(
                 publisher: publisher, exchange: topology.names.changes, apps: pipeline.apps,
                 sources: pipeline.sources, eventsPerSecondMaximum: registryAPI.eventsPerSecondMaximum)
-            publishing.rememberMilliseconds = Int64(events.remember.milliseconds)
+            if events.remember.milliseconds > 0 { publishing.memory = SharedEventMemory(pipeline.limits) }
             return publishing
         }
         options.events?.keepsHistory = history.isKept

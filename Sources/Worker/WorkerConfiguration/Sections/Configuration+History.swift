@@ -18,8 +18,8 @@ extension ConfigurationKey {
         section: "events", name: "history", kind: .timeSpan(TimeSpan.seconds(0)...TimeSpan.hours(744)),
         standard: .string("0s"), summary: "How long the registry keeps what became of each event; 0s: it does not.",
         details: """
-            'apus explain', 'apus publish --wait' and GET /v1/events/{id} read it. The pushes of large fan-outs are \
-            not in it. See deploy/outcomes.md.
+            'apus explain', 'apus publish --wait' and GET /v1/events/{id} read it. A large fan-out is told of \
+            as a whole. See deploy/outcomes.md.
             """)
     static let eventsHistoryMaximum = ConfigurationKey(
         section: "events", name: "history_maximum", kind: .integer(1_000...1_000_000_000),

@@ -35,7 +35,9 @@ private struct EventsFixture {
             configuration.events = EventPublishing(
                 publisher: publisher, exchange: "apus.changes", apps: [], sources: sources,
                 eventsPerSecondMaximum: eventsPerSecond)
-            configuration.events?.rememberMilliseconds = rememberMilliseconds
+            guard rememberMilliseconds > 0 else { return }
+            configuration.events?.memory = TestEventMemory(
+                rememberMilliseconds: rememberMilliseconds, eventsMaximum: 1_000)
         }
         client = try NativeClient(fixture, app: app, permission: permission)
     }
@@ -440,11 +442,35 @@ struct EventsAPITests {
                 == #"{"id":"a/1","source":"/tokens/chat%20publish","type":"push.requested","isEnded":true,"counts":"#
                 + #"{"accepted":1},"pushes":[{"app":"chat","deviceId":"phone","platform":"APNS","outcome":"accepted","#
                 + #""reason":"r","attempt":2,"pushId":"p","endedAt":"1970-01-01T00:00:01.000Z"}],"wholeEvent":[],"#
-                + #""otherSources":["other"]}"#, "\(ended.body)")
+                + #""text":"1 accepted","otherSources":["other"]}"#, "\(ended.body)")
         let reader = try NativeClient(fixture, permission: .read)
         #expect(reader.send("GET", path).body.contains(#""counts":{"accepted":2}"#))
         #expect(client.with(token: nil).send("GET", path).status == 401)
         #expect(client.send("GET", "/v1/events/a?sorce=1").status == 400)
+    }
+
+    @Test("A large fan-out is told of as a whole, to tokens of its app and to those of all apps")
+    func fanOut() throws {
+        let fixture = try RegistryFixture { $0.keepsHistory = true }
+        defer { fixture.server.stop() }
+        for app in ["chat", "mail"] {
+            let event = FanOutEvent(
+                digest: EventDigest(source: "s", identifier: app), source: "s", identifier: app,
+                type: "push.requested", app: app)
+            _ = try fixture.registry().beginFanOut(event, planner: 1, nowMilliseconds: WallClock.nowMilliseconds())
+        }
+        let client = try NativeClient(fixture, app: "chat", permission: .publish)
+        let told = client.send("GET", "/v1/events/chat?source=s")
+        #expect(
+            told.body
+                == #"{"id":"chat","source":"s","type":"push.requested","isEnded":false,"counts":{},"pushes":[],"#
+                + #""wholeEvent":[],"fanOut":{"state":"planning","devices":0,"chunks":0,"chunksServed":0},"text":"#
+                + #""a fan-out to 0 devices that is planning (0 of 0 chunks served)"}"#, "\(told.body)")
+        let unknown = client.send("GET", "/v1/events/mail?source=s")
+        #expect(unknown.status == 404 && unknown.headers["retry-after"] == "1")
+        let reader = try NativeClient(fixture, permission: .read)
+        #expect(reader.send("GET", "/v1/events/mail?source=s").status == 200)
+        #expect(reader.send("GET", "/v1/events/mail").status == 404)
     }
 
     @Test("A server whose workers keep no history says which setting it lacks")
@@ -453,6 +479,7 @@ struct EventsAPITests {
         defer { events.fixture.server.stop() }
         let answer = events.client.send("GET", "/v1/events/1")
         #expect(answer.status == 404 && answer.body.contains("events.history"))
+        #expect(answer.headers["retry-after"] == nil)
         #expect(events.post(EventsFixture.push).headers["location"] == nil)
     }
 

@@ -75,7 +75,7 @@ struct WorkerEventsTests {
 
     @Test("apus publish --url publishes a file of events, names the wrong ones, and says what a token may not")
     func command() async throws {
-        let fixture = try await WorkerFixture(configuration: Self.configuration)
+        let fixture = try await WorkerFixture(configuration: Self.configuration + "\n[events]\nhistory = \"1h\"")
         try fixture.registerReaders(1)
         let token = try fixture.folder.write("token", try await Self.publisher(fixture) + "\n")
         let worker = try fixture.startWorker()
@@ -93,10 +93,14 @@ struct WorkerEventsTests {
             ["publish", "--url", url, "--token-file", token, "--file", "-"], input: mixed, in: elsewhere)
         #expect(partly.exitCode == 65 && partly.errors.contains("line 2: not published"), "\(partly)")
         #expect(partly.errors.contains("1 event published and confirmed"), "\(partly)")
+        let followed = try await CommandRunner.apus(
+            ["publish", "--wait", "--url", url, "--token-file", token, "--type", "push.requested", "--app", "chat"]
+                + ["--topic", "news", "--title", "Hi", "--id", "a/b c"], in: elsewhere)
+        #expect(followed.exitCode == 0 && followed.output == "a/b c: 1 accepted\n", "\(followed)")
         let stranger = try fixture.folder.write("stranger", "apus_nobody")
         let refused = try await fixture.apus("publish", "--url", url, "--token-file", stranger, "--file", file)
         #expect(refused.exitCode == 69 && refused.errors.contains("A token is needed"), "\(refused)")
-        try await eventually("all pushes", equals: 250) {
+        try await eventually("all pushes", equals: 251) {
             Set(try await fixture.simulator.recorded().filter { $0.status == 200 }.map(\.apnsID)).count
         }
         await worker.drainCleanly()

@@ -36,6 +36,7 @@ struct WorkerForgedHeaderTests {
         try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 4)
         #expect(try await worker.metric("apus_pushes_total", #"outcome="requeued_retry""#) == 2)
         #expect(try await worker.metric("apus_events_headers_ignored_total") == 4)
+        #expect(try await worker.metric("apus_events_untimed_total") == 4)
         let end = await worker.drain()
         #expect(end.exitCode == 0 && end.errors.contains(#""balanced":true"#), "\(end.errors)")
         let lines = end.errors.split(separator: "\n").filter { $0.contains(#""event.headers-ignored""#) }

@@ -66,6 +66,15 @@ struct DebeziumEnvelopeTests {
         #expect(none.rejection(#"{"ts_ms":1764370000123}"#)?.reason == .missingField)
     }
 
+    @Test("A dead letter says where the change stands in the database's log, even of a table without a source")
+    func outline() {
+        let message = TableMessages.message(TableMessages.envelope("c", after: Self.row))
+        #expect(messages.decoder.outline(of: message).identifier == "c;lsn:24023128;txId:555;17")
+        let unknown = TableMessages().decoder.outline(of: message)
+        #expect(unknown.identifier == "c;lsn:24023128;txId:555")
+        #expect(unknown.source == "/debezium/postgresql/shop/store/public/songs")
+    }
+
     @Test("A table without a source is named with the lines of configuration that it needs")
     func unknownTable() throws {
         let rejection = try #require(messages.rejection(TableMessages.envelope("c", after: Self.row, table: "albums")))

@@ -23,7 +23,7 @@ struct EventMemoryTests {
     }
 
     private func remembered(_ world: MachineWorld) -> [RememberedEvent]? {
-        guard case .remember(let events, _)? = world.requests.first?.request else { return nil }
+        guard case .remember(let events)? = world.requests.first?.request else { return nil }
         return events
     }
 
@@ -248,24 +248,14 @@ struct EventMemoryTests {
         world.pass(milliseconds: 1)
         #expect(remembered(world)?.count == 2)
         world.answer(.success(.remembered(forgottenEarly: 0)))
-        push(4...259)
-        #expect(remembered(world)?.count == 256)
+        push(4...203)
+        #expect(remembered(world)?.count == 200)
     }
 
-    @Test("A part of the memory is looked at once a second while events are remembered, one after another")
-    func slices() {
+    @Test("Events that are forgotten before their time are told of")
+    func forgottenEarly() {
         var world = world(answersProbe: false)
-        var slices: [Int?] = []
-        for number in 0..<4 {
-            if case .remember(_, let slice)? = world.requests.first?.request { slices.append(slice?.number) }
-            world.answer(.success(.remembered(forgottenEarly: number == 3 ? 5 : 0)))
-            world.pass(milliseconds: number == 1 ? 20 : 1_000)
-            world.answerPauses([])
-            world.deliver([MachineWorld.push("\(number)")], headers: Self.asks)
-            world.answerWithDevices()
-            world.accept()
-        }
-        #expect(slices == [1, 2, nil, 3])
+        world.answer(.success(.remembered(forgottenEarly: 5)))
         guard case .forgottenEarly(5)? = world.notices.last else {
             Issue.record("\(world.notices)")
             return

@@ -8,96 +8,99 @@ enum EventMemoryConformance {
 
     /// All checks.
     static let all = [
-        RegistryConformance("An event is remembered by its source, its identifier and its owner") { registry in
+        RegistryConformance("Events are remembered in blocks, whose numbers grow") { registry in
             try RegistryConformance.expect(try registry.hasEventMemory(), is: true, "the memory")
-            let events = (0..<300).map { event("\($0)", content: Int64($0) - 150) }
-            try registry.remember(events, endedAtMilliseconds: now)
+            let many = (0..<450).map { event("\($0)", content: $0 - 225) }
+            let extreme = [Int64(Int32.min), -1, 0, Int64(Int32.max)].map { event("extreme \($0)", content: $0) }
+            try registry.remember([], endedAtMilliseconds: now)
+            try registry.remember(many, endedAtMilliseconds: now)
+            // A clock that goes back changes nothing.
+            try registry.remember(extreme, endedAtMilliseconds: now - hour)
+            let blocks = try registry.eventMemoryBlocks(after: 0, limit: 9)
+            try RegistryConformance.expect(blocks.map(\.count), is: [200, 200, 50, 4], "the sizes")
+            try RegistryConformance.expect(blocks.flatMap(\.events), is: many + extreme, "the events")
             try RegistryConformance.expect(
-                Set(try known(events.map(\.identity), registry)), is: Set(events), "all of them")
+                blocks.map(\.endedAtMilliseconds), is: [now, now, now, now - hour], "the ends")
+            let numbers = blocks.map(\.number)
+            try RegistryConformance.expect(Set(numbers).sorted(), is: numbers, "the numbers")
+            try RegistryConformance.expect(
+                try registry.eventMemoryBlocks(after: 0, limit: 2), is: Array(blocks[..<2]), "a part")
+            try RegistryConformance.expect(
+                try registry.eventMemoryBlocks(after: numbers[1], limit: 9), is: Array(blocks[2...]), "the rest")
+            try RegistryConformance.expect(
+                try registry.eventMemoryBlocks(numbered: [numbers[3], numbers[0] - 1, numbers[1]]),
+                is: [blocks[1], blocks[3]], "some")
+            try RegistryConformance.expect(try registry.eventMemoryBlocks(numbered: []), is: [], "none")
+        },
+        RegistryConformance("Old blocks are forgotten, some at once, and the newest stays") { registry in
+            for number in 0..<5 {
+                try registry.remember(
+                    (0...number).map { event("\(number) \($0)", content: 0) },
+                    endedAtMilliseconds: now + Int64(number) * hour)
+            }
+            let blocks = try registry.eventMemoryBlocks(after: 0, limit: 9)
+            try forget(registry, before: now + 2 * hour, limit: 1, is: (1, 0), blocks[1...])
+            try forget(registry, before: now + 2 * hour, limit: 9, is: (1, 0), blocks[2...])
+            try forget(registry, before: now + 2 * hour, limit: 9, is: (0, 0), blocks[2...])
+            try forget(registry, before: now + 9 * hour, limit: 9, is: (2, 0), blocks[4...])
+        },
+        RegistryConformance("The oldest blocks go first when there are too many events") { registry in
+            for number in 0..<5 {
+                try registry.remember(
+                    (0..<10).map { event("\(number) \($0)", content: 0) }, endedAtMilliseconds: now)
+            }
+            let blocks = try registry.eventMemoryBlocks(after: 0, limit: 9)
+            try forget(registry, before: now, maximum: 31, limit: 9, is: (1, 10), blocks[1...])
+            try forget(registry, before: now, maximum: 30, limit: 9, is: (1, 10), blocks[2...])
+            try forget(registry, before: now, maximum: 1, limit: 9, is: (2, 20), blocks[4...])
+            // The numbers go on where they were.
+            try registry.remember([event("last", content: 0)], endedAtMilliseconds: now)
+            let last = try registry.eventMemoryBlocks(after: blocks[4].number, limit: 9)
+            try RegistryConformance.expect(last.flatMap(\.events), is: [event("last", content: 0)], "the next block")
+        },
+        RegistryConformance("An event is known by its source, its identifier and its owner, for its time") { registry in
+            let follower = TestEventMemory(rememberMilliseconds: hour, eventsMaximum: 1_000)
             let others = [
-                EventIdentity(source: "shop", identifier: "300", owner: "chat"),
+                EventIdentity(source: "shop", identifier: "2", owner: "chat"),
                 EventIdentity(source: "shop2", identifier: "1", owner: "chat"),
                 EventIdentity(source: "shop", identifier: "1", owner: "mail"),
             ]
-            try RegistryConformance.expect(
-                try known(others + [events[7].identity], registry), is: [events[7]], "one among others")
-            try RegistryConformance.expect(try known([], registry), is: [], "none")
-            try registry.remember([], endedAtMilliseconds: now)
-        },
-        RegistryConformance("The content of a key is known without its owner") { registry in
-            let extreme = [Int64(Int32.min), -1, 0, Int64(Int32.max)]
-            for (index, content) in extreme.enumerated() {
-                try registry.remember([event("\(index)", content: content)], endedAtMilliseconds: now)
-                let found = try registry.rememberedContent(
-                    ofKey: EventIdentity.key(source: "shop", identifier: "\(index)"), endedSinceMilliseconds: now)
-                try RegistryConformance.expect(found, is: content, "the content")
-            }
-            let unknown = EventIdentity.key(source: "shop", identifier: "unknown")
-            try RegistryConformance.expect(
-                try registry.rememberedContent(ofKey: unknown, endedSinceMilliseconds: now), is: nil, "no content")
-        },
-        RegistryConformance("An event is remembered for its time, which begins anew with a new end") { registry in
             let first = event("1", content: 1)
+            func known(_ now: Int64) throws -> [RememberedEvent] {
+                try follower.rememberedEvents(among: others + [first.identity], in: registry, atMilliseconds: now)
+            }
+            func content(_ identifier: String, _ now: Int64) throws -> Int64? {
+                let key = EventIdentity.key(source: "shop", identifier: identifier)
+                return try follower.content(ofKey: key, in: registry, atMilliseconds: now)
+            }
+            try RegistryConformance.expect(try known(now), is: [], "nothing yet")
             try registry.remember([first], endedAtMilliseconds: now)
-            try RegistryConformance.expect(
-                try known([first.identity], registry, since: now + 1_000), is: [], "an event that is too old")
-            let key = first.identity.key
-            try RegistryConformance.expect(
-                try registry.rememberedContent(ofKey: key, endedSinceMilliseconds: now + 1_000), is: nil, "its content")
+            try RegistryConformance.expect(try known(now + hour), is: [first], "the event")
+            try RegistryConformance.expect(try content("1", now + hour), is: 1, "its content")
+            try RegistryConformance.expect(try content("2", now), is: nil, "the content of another one")
+            try RegistryConformance.expect(try known(now + hour + 1), is: [], "an event that is too old")
+            try RegistryConformance.expect(try content("1", now + hour + 1), is: nil, "its content")
             let again = event("1", content: 2)
             try registry.remember([again], endedAtMilliseconds: now + hour)
-            try RegistryConformance.expect(
-                try known([first.identity], registry, since: now + hour), is: [again], "the event that ended again")
-        },
-        RegistryConformance("Old events of a part are forgotten, and those of other parts stay") { registry in
-            let inside = ofSlice(7, count: 3)
-            let outside = [event(7, first: -1), event(8, first: 0)]
-            try registry.remember(Array(inside[..<2]) + outside, endedAtMilliseconds: now)
-            try registry.remember([inside[2]], endedAtMilliseconds: now + hour)
-            let counts = try registry.forgetEvents(
-                in: EventMemorySlice(7), endedBeforeMilliseconds: now + hour, eventsMaximum: .max)
-            try RegistryConformance.expect([counts.expired, counts.surplus], is: [2, 0], "the counts")
-            try RegistryConformance.expect(
-                Set(try known((inside + outside).map(\.identity), registry)), is: Set([inside[2]] + outside),
-                "the rest")
-        },
-        RegistryConformance("The oldest events of a part go first when there are too many") { registry in
-            let events = ofSlice(4_095, count: 5)
-            for (index, event) in events.enumerated() {
-                try registry.remember([event], endedAtMilliseconds: now + Int64([3, 0, 4, 1, 2][index]) * hour)
-            }
-            let counts = try registry.forgetEvents(
-                in: EventMemorySlice(-1), endedBeforeMilliseconds: now,
-                eventsMaximum: 2 * EventMemorySlice.count + 1)
-            try RegistryConformance.expect([counts.expired, counts.surplus], is: [0, 3], "the counts")
-            try RegistryConformance.expect(
-                Set(try known(events.map(\.identity), registry)), is: [events[0], events[2]], "the newest")
+            try RegistryConformance.expect(try known(now + 2 * hour), is: [again], "the event that ended again")
+            try RegistryConformance.expect(try content("1", now + hour), is: 2, "its content")
         },
     ]
 
-    private static func known(
-        _ identities: [EventIdentity], _ registry: any RegistryConformance.Store, since: Int64 = now
-    ) throws -> [RememberedEvent] {
-        try registry.rememberedEvents(among: identities, endedSinceMilliseconds: since)
+    private static func forget(
+        _ registry: any RegistryConformance.Store, before milliseconds: Int64, maximum: Int = .max, limit: Int,
+        is expected: (blocks: Int, surplusEvents: Int), _ rest: ArraySlice<EventMemoryBlock>
+    ) throws {
+        let counts = try registry.forgetEvents(
+            endedBeforeMilliseconds: milliseconds, eventsMaximum: maximum, limit: limit)
+        try RegistryConformance.expect(
+            [counts.blocks, counts.surplusEvents], is: [expected.blocks, expected.surplusEvents], "the counts")
+        try RegistryConformance.expect(
+            try registry.eventMemoryBlocks(after: 0, limit: 9), is: Array(rest), "the rest")
     }
 
     private static func event(_ identifier: String, content: Int64) -> RememberedEvent {
         RememberedEvent(
             identity: EventIdentity(source: "shop", identifier: identifier, owner: "chat"), content: content)
-    }
-
-    /// An event whose key lies so far from the first of a part.
-    private static func event(_ slice: Int, first offset: Int64) -> RememberedEvent {
-        RememberedEvent(
-            identity: EventIdentity(key: EventMemorySlice(slice).keys.lowerBound + offset, rest: offset), content: 0)
-    }
-
-    /// The first and the last key of a part, and some between.
-    private static func ofSlice(_ slice: Int, count: Int64) -> [RememberedEvent] {
-        let keys = EventMemorySlice(slice).keys
-        return (0..<count).map { index in
-            let key = index == count - 1 ? keys.upperBound : keys.lowerBound + index
-            return RememberedEvent(identity: EventIdentity(key: key, rest: index), content: 0)
-        }
     }
 }

@@ -1,10 +1,9 @@
-public import ChangeEvents
 public import RegistryCore
 
-/// An event that a registry in memory remembers.
-struct InMemoryEvent {
-    let event: RememberedEvent
-    let endedSeconds: Int64
+/// The blocks that a registry in memory remembers, the oldest first.
+struct InMemoryEventMemory {
+    var blocks: [EventMemoryBlock] = []
+    var lastNumber: Int64 = 0
 }
 
 extension InMemoryRegistry: EventMemoryRegistry {
@@ -14,25 +13,16 @@ extension InMemoryRegistry: EventMemoryRegistry {
         return true
     }
 
-    /// The events among some that it remembers.
-    public func rememberedEvents(
-        among identities: [EventIdentity], endedSinceMilliseconds milliseconds: Int64
-    ) throws(RegistryError) -> [RememberedEvent] {
+    /// The blocks after one.
+    public func eventMemoryBlocks(after number: Int64, limit: Int) throws(RegistryError) -> [EventMemoryBlock] {
         try check()
-        return identities.compactMap { identity in
-            guard let known = rememberedEvents[identity.key], known.event.identity == identity,
-                known.endedSeconds >= milliseconds / 1_000
-            else { return nil }
-            return known.event
-        }
+        return Array(eventMemory.blocks.drop { $0.number <= number }.prefix(limit))
     }
 
-    /// The content of a remembered event whose owner is not known.
-    public func rememberedContent(
-        ofKey key: Int64, endedSinceMilliseconds milliseconds: Int64
-    ) throws(RegistryError) -> Int64? {
+    /// The blocks of some numbers.
+    public func eventMemoryBlocks(numbered numbers: [Int64]) throws(RegistryError) -> [EventMemoryBlock] {
         try check()
-        return rememberedEvents[key].flatMap { $0.endedSeconds >= milliseconds / 1_000 ? $0.event.content : nil }
+        return eventMemory.blocks.filter { numbers.contains($0.number) }
     }
 
     /// Remembers events.
@@ -40,23 +30,25 @@ extension InMemoryRegistry: EventMemoryRegistry {
         _ events: [RememberedEvent], endedAtMilliseconds milliseconds: Int64
     ) throws(RegistryError) {
         try check()
-        for event in events {
-            rememberedEvents[event.identity.key] = InMemoryEvent(event: event, endedSeconds: milliseconds / 1_000)
+        for bytes in EventMemoryBlock.parts(of: events) {
+            eventMemory.lastNumber += 1
+            eventMemory.blocks.append(
+                EventMemoryBlock(number: eventMemory.lastNumber, endedAtMilliseconds: milliseconds, bytes: bytes))
         }
     }
 
-    /// Forgets the events of a part that are too old, and the oldest of those that are too many.
+    /// Forgets the oldest blocks that are too old, or have more events after them than are kept.
     public func forgetEvents(
-        in slice: EventMemorySlice, endedBeforeMilliseconds milliseconds: Int64, eventsMaximum maximum: Int
-    ) throws(RegistryError) -> (expired: Int, surplus: Int) {
+        endedBeforeMilliseconds milliseconds: Int64, eventsMaximum maximum: Int, limit: Int
+    ) throws(RegistryError) -> (blocks: Int, surplusEvents: Int) {
         try check()
-        let ofSlice = rememberedEvents.filter { slice.keys.contains($0.key) }
-        let expired = ofSlice.filter { $0.value.endedSeconds < milliseconds / 1_000 }
-        let surplus = ofSlice.filter { expired[$0.key] == nil }
-            .sorted { ($1.value.endedSeconds, $0.key) < ($0.value.endedSeconds, $1.key) }
-            .dropFirst(slice.share(of: maximum))
-        for key in expired.keys { rememberedEvents[key] = nil }
-        for (key, _) in surplus { rememberedEvents[key] = nil }
-        return (expired.count, surplus.count)
+        let all = eventMemory.blocks
+        let forgotten = all.indices.dropLast().prefix(limit).filter { index in
+            let later = all[(index + 1)...].reduce(0) { $0 + $1.count }
+            return all[index].endedAtMilliseconds < milliseconds || later >= maximum
+        }
+        eventMemory.blocks = all.indices.filter { !forgotten.contains($0) }.map { all[$0] }
+        let surplus = forgotten.filter { all[$0].endedAtMilliseconds >= milliseconds }
+        return (forgotten.count, surplus.reduce(0) { $0 + all[$1].count })
     }
 }

@@ -54,7 +54,7 @@ public final class InMemoryRegistry: Registry {
     var operations = InMemoryOperations()
     var campaigns = InMemoryCampaigns()
     var history = InMemoryHistory()
-    var rememberedEvents: [Int64: InMemoryEvent] = [:]
+    var eventMemory = InMemoryEventMemory()
     private var lastNumber: Int64 = 0
 
     /// If set, every call throws it: a registry that is out of reach.

@@ -193,21 +193,21 @@ extension SimulatedRegistry: OutcomeHistoryRegistry {
 extension SimulatedRegistry: EventMemoryRegistry {
     func hasEventMemory() throws(RegistryError) -> Bool { throw notSimulated }
 
-    func rememberedEvents(
-        among identities: [EventIdentity], endedSinceMilliseconds milliseconds: Int64
-    ) throws(RegistryError) -> [RememberedEvent] { throw notSimulated }
+    func eventMemoryBlocks(after number: Int64, limit: Int) throws(RegistryError) -> [EventMemoryBlock] {
+        throw notSimulated
+    }
 
-    func rememberedContent(
-        ofKey key: Int64, endedSinceMilliseconds milliseconds: Int64
-    ) throws(RegistryError) -> Int64? { throw notSimulated }
+    func eventMemoryBlocks(numbered numbers: [Int64]) throws(RegistryError) -> [EventMemoryBlock] {
+        throw notSimulated
+    }
 
     func remember(
         _ events: [RememberedEvent], endedAtMilliseconds milliseconds: Int64
     ) throws(RegistryError) { throw notSimulated }
 
     func forgetEvents(
-        in slice: EventMemorySlice, endedBeforeMilliseconds milliseconds: Int64, eventsMaximum maximum: Int
-    ) throws(RegistryError) -> (expired: Int, surplus: Int) { throw notSimulated }
+        endedBeforeMilliseconds milliseconds: Int64, eventsMaximum maximum: Int, limit: Int
+    ) throws(RegistryError) -> (blocks: Int, surplusEvents: Int) { throw notSimulated }
 }
 
 /// Outcomes that wait for the broker, which simulated workers drop.

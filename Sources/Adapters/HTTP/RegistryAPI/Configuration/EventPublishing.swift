@@ -1,5 +1,6 @@
 public import ChangeEvents
 public import DispatchCore
+public import RegistryCore
 
 /// Where the events of `POST /v1/events` go, and how many of them.
 public struct EventPublishing: Sendable {
@@ -15,8 +16,8 @@ public struct EventPublishing: Sendable {
     public var eventsPerSecondMaximum: Int
     /// Whether workers keep what became of events, so that an answer can tell where to ask.
     public var keepsHistory = false
-    /// How long events are remembered, so that a key stands for one content, in milliseconds; 0 for not at all.
-    public var rememberMilliseconds: Int64 = 0
+    /// Knows which events the registry remembers, so that a key stands for one content; nil if it remembers none.
+    public var memory: (any EventMemoryFollower)?
 
     /// Creates it.
     public init(

@@ -72,7 +72,7 @@ final class EventDesk {
         self.logger = logger
         self.nowMilliseconds = nowMilliseconds
         validator = EventValidator(apps: publishing.apps, sources: publishing.sources)
-        recentKeys = RecentKeys(rememberMilliseconds: publishing.rememberMilliseconds)
+        recentKeys = RecentKeys(rememberMilliseconds: publishing.memory?.rememberMilliseconds ?? 0)
     }
 
     // MARK: Requests

@@ -9,8 +9,8 @@ import StructuredLogging
 final class EventService: Sendable {
     /// How many events a second each token may publish for long.
     let eventsPerSecondMaximum: Int
-    /// How long events are remembered, in milliseconds; 0 for not at all.
-    let rememberMilliseconds: Int64
+    /// Knows which events the registry remembers; nil if it remembers none.
+    let memory: (any EventMemoryFollower)?
     private let desk: LoopBound<EventDesk>
     private let handler: EventPublishHandler
     private let publisher: any MessagePublisher
@@ -21,7 +21,7 @@ final class EventService: Sendable {
         logger: Logger, nowMilliseconds: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         eventsPerSecondMaximum = publishing.eventsPerSecondMaximum
-        rememberMilliseconds = publishing.rememberMilliseconds
+        memory = publishing.memory
         let loop = try EventLoop(name: "registry-events")
         desk = LoopBound(
             EventDesk(

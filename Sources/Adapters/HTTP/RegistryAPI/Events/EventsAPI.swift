@@ -1,5 +1,6 @@
 import Backoffice
 import ChangeEvents
+import Essentials
 import HTTPServer
 import Messages
 import RegistryCore
@@ -77,11 +78,11 @@ struct EventsAPI: ClientAPI {
                 throw NativeProblem(
                     .notFound, "Events are not taken here. Its operator sets registry.events = true.")
             }
-            if service.rememberMilliseconds > 0,
+            if let memory = service.memory,
                 let key = try EventRequest.rememberedKey(of: request, tokenName: token.name)
             {
                 guard let context else { return .reading { take(request, values, of: token, $0) } }
-                try Self.refuseReused(key, of: request, service, context)
+                try Self.refuseReused(key, of: request, memory, context)
             }
             return .suspended { service.take(request, of: token, $0) }
         } catch {
@@ -93,14 +94,12 @@ struct EventsAPI: ClientAPI {
     ///
     /// The same content is published again: the worker finds that it has been pushed.
     private static func refuseReused(
-        _ key: Int64, of request: HTTPRequest, _ service: EventService, _ context: RegistryContext
+        _ key: Int64, of request: HTTPRequest, _ memory: any EventMemoryFollower, _ context: RegistryContext
     ) throws(NativeProblem) {
-        let since = context.nowMilliseconds - service.rememberMilliseconds
         let known: Int64?
         do throws(RegistryError) {
-            known = try context.using { (registry) throws(RegistryError) -> Int64? in
-                guard try registry.hasEventMemory() else { return nil }
-                return try registry.rememberedContent(ofKey: key, endedSinceMilliseconds: since)
+            known = try context.using { (registry) throws(RegistryError) in
+                try memory.content(ofKey: key, in: registry, atMilliseconds: context.nowMilliseconds)
             }
         } catch {
             throw NativeProblem(error)
@@ -143,22 +142,34 @@ struct EventsAPI: ClientAPI {
             throw NativeProblem(
                 .notFound, "What became of events is not kept. Its operator sets events.history, for example \"24h\".")
         }
-        let bodies: [[UInt8]]
+        let summary: EventSummary
         do throws(RegistryError) {
-            bodies = try context.using { (registry) throws(RegistryError) in
-                try registry.keptOutcomes(ofEvent: identifier, limit: Self.outcomesMaximum)
+            summary = try context.using { (registry) throws(RegistryError) in
+                try Self.summary(of: identifier, source: request.query("source"), token, registry)
             }
         } catch {
             throw NativeProblem(error)
         }
-        let summary = EventSummary(bodies, source: request.query("source"), app: token.app)
         guard !summary.isEmpty else {
             throw NativeProblem(
                 .notFound,
-                "No push of such an event has ended within events.history: it waits in RabbitMQ, is a large fan-out, "
-                    + "or was never published.")
+                "No push of such an event has ended within events.history: it waits in RabbitMQ, or was never "
+                    + "published. A large fan-out is found with its source alone.", retryAfterSeconds: 1)
         }
         return NativeHandler.json { summary.write(identifier, to: &$0) }
+    }
+
+    private static func summary(
+        of identifier: String, source: String?, _ token: APIToken, _ registry: any ServedRegistry
+    ) throws(RegistryError) -> EventSummary {
+        let bodies = try registry.keptOutcomes(ofEvent: identifier, limit: outcomesMaximum)
+        var summary = EventSummary(bodies, source: source, app: token.app)
+        guard let source = source ?? (summary.isEmpty ? nil : summary.source) else { return summary }
+        for fanOut in try registry.fanOuts(of: [EventDigest(source: source, identifier: identifier)])
+        where token.app.map({ fanOut.event.app?.hasBytes(of: $0) ?? false }) ?? true {
+            summary.add(fanOut)
+        }
+        return summary
     }
 
     // MARK: Webhooks

@@ -88,6 +88,16 @@ final class RegistryContext {
         }
     }
 
+    /// Follows what the registry remembers of events, a part at a time, so that a request that asks has little to read.
+    func follow(_ memory: any EventMemoryFollower, afterNanoseconds delay: UInt64 = 0) {
+        loop.schedule(afterNanoseconds: delay) { [weak self] in
+            guard let self else { return }
+            // A failure is found and told of by whoever looks after the store.
+            let areAllRead = (try? memory.step(registry, atMilliseconds: nowMilliseconds)) ?? true
+            follow(memory, afterNanoseconds: areAllRead ? Self.lookIntervalNanoseconds : 0)
+        }
+    }
+
     // MARK: Looking after the store
 
     /// Begins to look after the store: who routes by `/readyz` sends no request that would find out that it is back.
@@ -167,4 +177,5 @@ final class RegistryHealth: Sendable {
 
 /// The registry's ports for the API: devices, subscriptions and counts of campaigns in one store.
 public typealias ServedRegistry = CampaignRegistry & CourierKeyRegistry & CourierRegistry & DeviceDetailRegistry
-    & EventMemoryRegistry & OutcomeHistoryRegistry & Registry & RegistryAdministration & SubscriptionRegistry
+    & EventMemoryRegistry & FanOutRegistry & OutcomeHistoryRegistry & Registry & RegistryAdministration
+    & SubscriptionRegistry

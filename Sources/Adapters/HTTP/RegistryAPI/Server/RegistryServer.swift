@@ -55,13 +55,14 @@ public final class RegistryServer: Sendable {
             "apus_registry_api_failing",
             help: "1 while the registry's API cannot read or write the registry."
         ) { health.failure == nil ? 0 : 1 }
+        let memory = configuration.events?.memory
         let makeLine = { (loop: EventLoop, registry: sending any ServedRegistry, purpose: RegistryContext.Purpose) in
             Self.line(
                 RegistryContext(
                     loop: loop, registry: registry, purpose: purpose,
                     courier: LongPollQueue(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
                     courierTokens: courierTokens, health: health, logger: logger, nowMilliseconds: nowMilliseconds),
-                loop)
+                loop, following: purpose == .reading ? memory : nil)
         }
         let courierAddress = CourierAddress(configuration)
         let lines = RequestLines(
@@ -203,9 +204,14 @@ public final class RegistryServer: Sendable {
         }
     }
 
-    private static func line(_ context: sending RegistryContext, _ loop: EventLoop) -> RequestLine {
+    private static func line(
+        _ context: sending RegistryContext, _ loop: EventLoop, following memory: (any EventMemoryFollower)?
+    ) -> RequestLine {
         let bound = LoopBound(context, to: loop)
-        loop.submit { bound.value.beginLooking() }
+        loop.submit {
+            bound.value.beginLooking()
+            if let memory { bound.value.follow(memory) }
+        }
         return RequestLine(bound)
     }
 }

@@ -1,4 +1,3 @@
-public import ChangeEvents
 public import RegistryCore
 
 extension EventMemoryRegistry where Self: SQLStore {
@@ -7,30 +6,23 @@ extension EventMemoryRegistry where Self: SQLStore {
         try schemaState().version >= EventMemoryRules.schemaVersion
     }
 
-    /// The events among some that it remembers.
-    public func rememberedEvents(
-        among identities: [EventIdentity], endedSinceMilliseconds milliseconds: Int64
-    ) throws(RegistryError) -> [RememberedEvent] {
-        guard !identities.isEmpty else { return [] }
-        return try ask(
-            """
-            SELECT r.k, m.content FROM \(rows: EventIdentity.columns, of: identities)
-            CROSS JOIN \(table: "event_memory") m
-            WHERE m.event = r.event AND m.rest = r.rest AND m.ended_at >= \(Self.seconds(milliseconds))
-            """
-        ) { RememberedEvent(identity: identities[Int($0.integer(0))], content: $0.integer(1)) }
-    }
-
-    /// The content of a remembered event whose owner is not known.
-    public func rememberedContent(
-        ofKey key: Int64, endedSinceMilliseconds milliseconds: Int64
-    ) throws(RegistryError) -> Int64? {
+    /// The blocks after one.
+    public func eventMemoryBlocks(after number: Int64, limit: Int) throws(RegistryError) -> [EventMemoryBlock] {
         try ask(
             """
-            SELECT m.content FROM \(table: "event_memory") m
-            WHERE m.event = \(key) AND m.ended_at >= \(Self.seconds(milliseconds))
+            SELECT number, ended_at, events FROM \(table: "event_memory") WHERE number > \(number)
+            ORDER BY number LIMIT \(Int64(limit))
+            """, EventMemoryBlock.init)
+    }
+
+    /// The blocks of some numbers.
+    public func eventMemoryBlocks(numbered numbers: [Int64]) throws(RegistryError) -> [EventMemoryBlock] {
+        guard !numbers.isEmpty else { return [] }
+        return try ask(
             """
-        ) { $0.integer(0) }.first
+            SELECT number, ended_at, events FROM \(table: "event_memory") WHERE number \(among: numbers)
+            ORDER BY number
+            """, EventMemoryBlock.init)
     }
 
     /// Remembers events.
@@ -38,57 +30,66 @@ extension EventMemoryRegistry where Self: SQLStore {
         _ events: [RememberedEvent], endedAtMilliseconds milliseconds: Int64
     ) throws(RegistryError) {
         guard !events.isEmpty else { return }
-        // In one order, so that two processes never wait for each other. SQLite writes row by row in any case.
-        let sorted = events.sorted { $0.identity.key < $1.identity.key }
-        let columns = RememberedEvent.storedColumns
-        try write(
-            durable: false,
-            """
-            INSERT INTO \(table: "event_memory") (\(sql: columns.names()), ended_at)
-            SELECT \(sql: columns.names(of: "r")), \(Self.seconds(milliseconds))
-            FROM \(rows: columns, of: sorted) WHERE true \(postgres: "ORDER BY r.k")
-            ON CONFLICT (event) DO UPDATE SET \(sql: columns.replacements()), ended_at = excluded.ended_at
-            """)
-    }
-
-    /// Forgets the events of a part that are too old, and the oldest of those that are too many.
-    public func forgetEvents(
-        in slice: EventMemorySlice, endedBeforeMilliseconds milliseconds: Int64, eventsMaximum maximum: Int
-    ) throws(RegistryError) -> (expired: Int, surplus: Int) {
-        try requireSchema(EventMemoryRules.schemaVersion, for: "The memory of events")
-        let (first, last) = (slice.keys.lowerBound, slice.keys.upperBound)
-        let counts = try write(durable: false) { (transaction) throws(RegistryError) in
-            try transaction.commit([
-                """
-                DELETE FROM \(table: "event_memory")
-                WHERE event BETWEEN \(first) AND \(last) AND ended_at < \(Self.seconds(milliseconds))
-                """,
-                """
-                DELETE FROM \(table: "event_memory") WHERE event IN (
-                    SELECT m.event FROM \(table: "event_memory") m WHERE m.event BETWEEN \(first) AND \(last)
-                    ORDER BY m.ended_at DESC, m.event LIMIT \(Int64.max) OFFSET \(Int64(slice.share(of: maximum))))
-                """,
-            ])
+        let additions = EventMemoryBlock.parts(of: events).map { SQLStatement.addBlock($0, milliseconds) }
+        try write(durable: false) { (transaction) throws(RegistryError) in
+            _ = try transaction.commit([.lockEventMemory] + additions)
         }
-        return (counts[0], counts[1])
     }
 
-    private static func seconds(_ milliseconds: Int64) -> Int64 {
-        let seconds = (milliseconds - EventMemoryRules.epochMilliseconds) / 1_000
-        return min(max(seconds, Int64(Int32.min)), Int64(Int32.max))
+    /// Forgets the oldest blocks that are too old, or have more events after them than are kept.
+    public func forgetEvents(
+        endedBeforeMilliseconds milliseconds: Int64, eventsMaximum maximum: Int, limit: Int
+    ) throws(RegistryError) -> (blocks: Int, surplusEvents: Int) {
+        try requireSchema(EventMemoryRules.schemaVersion, for: "The memory of events")
+        let table: SQLStatement = "\(table: "event_memory")"
+        // The oldest rows alone are looked at, by their numbers.
+        let removal: SQLStatement = """
+            DELETE FROM \(table) WHERE number IN (
+                SELECT o.number FROM (SELECT number, ended_at, total FROM \(table) ORDER BY number
+                    LIMIT \(Int64(limit))) o
+                CROSS JOIN (SELECT number, total FROM \(table) ORDER BY number DESC LIMIT 1) n
+                WHERE o.number < n.number
+                    AND (o.ended_at < \(milliseconds) OR o.total <= n.total - \(Int64(maximum))))
+            RETURNING ended_at, length(events)
+            """
+        return try write(durable: false) { (transaction) throws(RegistryError) in
+            var (blocks, surplusBytes) = (0, 0)
+            try transaction.commit([removal]) { (_, row) throws(RegistryError) in
+                blocks += 1
+                if row.integer(0) >= milliseconds { surplusBytes += Int(clamping: row.integer(1)) }
+            }
+            return (blocks, surplusBytes / EventMemoryBlock.bytesPerEvent)
+        }
     }
 }
 
-extension EventIdentity {
-    fileprivate static let columns: [StoredColumn<EventIdentity>] = [
-        .integer("event") { $0.key }, .integer("rest") { $0.rest },
-    ]
+extension SQLStatement {
+    /// Waits for others that add blocks, until the transaction ends.
+    ///
+    /// Without it a block with a smaller number could be committed later, and be missed by those who have read a
+    /// greater one. The number is the letters `APUS`, then `EMEM`.
+    fileprivate static let lockEventMemory: SQLStatement = """
+        SELECT \(sqlite: "1", postgres: "pg_advisory_xact_lock(\(0x4150_5553_454D_454D))")
+        """
+
+    /// Adds a block behind all others.
+    ///
+    /// Its number is the time in microseconds, or one more than the last. So a table that has lost its newest rows, in
+    /// a failover or by a migration that was undone, does not give numbers again that somebody has read.
+    fileprivate static func addBlock(_ bytes: [UInt8], _ milliseconds: Int64) -> SQLStatement {
+        let count = Int64(bytes.count / EventMemoryBlock.bytesPerEvent)
+        return """
+            INSERT INTO \(table: "event_memory") (number, ended_at, total, events)
+            SELECT \(sqlite: "max", postgres: "greatest")(coalesce(m.number, 0) + 1, \(milliseconds &* 1_000)),
+                \(milliseconds), coalesce(m.total, 0) + \(count), \(bytes)
+            FROM (SELECT 1 AS one) o LEFT JOIN (
+                SELECT number, total FROM \(table: "event_memory") ORDER BY number DESC LIMIT 1) m ON true
+            """
+    }
 }
 
-extension RememberedEvent {
-    /// The columns of `event_memory` but the time.
-    fileprivate static let storedColumns: [StoredColumn<RememberedEvent>] = [
-        .integer("event") { $0.identity.key }, .integer("rest") { $0.identity.rest },
-        .integer("content") { $0.content },
-    ]
+extension EventMemoryBlock {
+    fileprivate init(_ row: any RowReader) {
+        self.init(number: row.integer(0), endedAtMilliseconds: row.integer(1), bytes: row.bytes(2))
+    }
 }

@@ -1,15 +1,15 @@
 extension Schema {
-    /// The migration 5: the events whose pushes have ended (`EventMemoryRegistry`).
+    /// The migration 5: the events whose pushes have ended (`EventMemoryRegistry`), a block in each row.
     ///
-    /// - `event` and `rest` are the halves of `EventIdentity`, `content` is a digest of 32 bits.
-    /// - `ended_at` counts seconds since 2020 (`EventMemoryRules.epochMilliseconds`).
-    /// - No index by age: events are forgotten by ranges of keys, and the table is the larger part of many registries.
+    /// - `number` grows in the order of commit, `ended_at` is in milliseconds since 1970.
+    /// - `total` is how many events there have been, with those of the row.
+    /// - `events` is up to 4,000 bytes (`EventMemoryBlock`), so that a row fits in a page.
     static let eventMemory = """
         CREATE TABLE event_memory (
-            event INTEGER PRIMARY KEY,
-            rest INTEGER NOT NULL,
+            number INTEGER PRIMARY KEY,
             ended_at INTEGER NOT NULL,
-            content INTEGER NOT NULL
+            total INTEGER NOT NULL,
+            events BLOB NOT NULL
         );
         """
 
