@@ -87,6 +87,43 @@ struct RecordTypeTests {
         }
     }
 
+    @Test(
+        "A point of PostGIS is a place, whatever schema the extension is in; other shapes are refused",
+        .enabled("PostGIS is installed for the PostgreSQL of the tests") {
+            let wanted = "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgis'"
+            return try await TestOutbox.make().run(wanted) == "1"
+        }, arguments: ["public", "Gis"])
+    func placesOfPostGIS(schema: String) async throws {
+        let outbox = try await TestOutbox.make()
+        try await outbox.run(
+            """
+            CREATE SCHEMA IF NOT EXISTS "\(schema)"; CREATE EXTENSION postgis SCHEMA "\(schema)";
+            SET search_path = public, "\(schema)"; CREATE DOMAIN public.spot AS geography(PointZ,4326);
+            CREATE TABLE cafes (id int PRIMARY KEY, a geometry(Point,4326), b geography(Point,4326), c spot,
+                d geometry(Point,4326));
+            """)
+        try await outbox.run(WatchSQL(table: "cafes", recordType: "Cafe").text)
+        try await outbox.run(
+            """
+            INSERT INTO cafes VALUES (1, 'SRID=4326;POINT(13.405 52.52)', 'SRID=4326;POINT(-180 -90)',
+                'SRID=4326;POINTZ(1 2 3)', NULL)
+            """)
+        let fields = try #require(try outbox.takeRecords().first).fields
+        for (name, place) in [("a", (52.52, 13.405)), ("b", (-90, -180)), ("c", (2, 1))] {
+            let expected = Location(latitude: place.0, longitude: place.1).map { FieldValue.location($0) }
+            #expect(expected != nil && fields[name] == expected, "\(name)")
+        }
+        #expect(fields["d"] == nil)
+        for type in ["geometry", "geometry(Point,3857)", "geometry(Polygon,4326)", "geography(LineString,4326)"] {
+            try await outbox.run(
+                "SET search_path = public, \"\(schema)\"; DROP TABLE IF EXISTS shops;"
+                    + "CREATE TABLE shops (id int PRIMARY KEY, a \(type))")
+            await #expect(throws: (any Error).self, "\(type)") {
+                try await outbox.run(WatchSQL(table: "shops", recordType: "Shop").text)
+            }
+        }
+    }
+
     @Test("The changes of random rows, folded in their order, are the table; each change is told once, and no other")
     func randomChanges() async throws {
         let seed = UInt64.random(in: 0 ... .max)
