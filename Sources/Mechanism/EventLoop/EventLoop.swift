@@ -298,7 +298,8 @@ public final class EventLoop: @unchecked Sendable {
             if shared.isStopping { wakeUp() }
             return shared.isFinished
         }
-        for item in submittedRunning { item() }
+        // By index, because an iterator would keep the array, whose memory could not be used again.
+        for index in submittedRunning.indices { submittedRunning[index]() }
         submittedRunning.removeAll(keepingCapacity: submittedRunning.count <= Self.submittedKeptMaximum)
         return !isFinished
     }

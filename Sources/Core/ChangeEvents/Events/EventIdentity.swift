@@ -29,6 +29,9 @@ public struct EventIdentity: Hashable, BitwiseCopyable, Sendable {
         rest = Self.finished(digest).low
     }
 
+    /// Feeds the half that all parts make to the hasher: it is spread well as it is.
+    public func hash(into hasher: inout Hasher) { hasher.combine(rest) }
+
     /// The key of an event whose owner is not known.
     public static func key(source: String, identifier: String) -> Int64 { finished(digest(source, identifier)).high }
 

@@ -52,4 +52,7 @@ public struct DeliveryTag: Hashable, Sendable {
         self.epoch = epoch
         self.number = number
     }
+
+    /// Feeds one word to the hasher, because each delivery is looked up several times.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number ^ UInt64(epoch) << 40) }
 }

@@ -62,9 +62,9 @@ struct EventMemory: Sendable {
     /// The events under way, ended and written.
     private var entries: [EventIdentity: Entry] = [:]
     /// The events that are under way, by their first deliveries.
-    private var identities: [DeliveryTag: EventIdentity] = [:]
-    private var ended: [EventIdentity] = []
-    private var written: [EventIdentity]?
+    private var underWay: [DeliveryTag: RememberedEvent] = [:]
+    private var ended: [RememberedEvent] = []
+    private var written: [RememberedEvent]?
     /// Whether the first request was made, which has no events and finds out whether the registry can be written.
     private var hasTried = false
     private var unavailableUntil: MonotonicTime?
@@ -77,7 +77,7 @@ struct EventMemory: Sendable {
     init(isOn: Bool) { self.isOn = isOn }
 
     /// Whether an event is under way that is to be remembered.
-    var isInUse: Bool { !identities.isEmpty }
+    var isInUse: Bool { !underWay.isEmpty }
 
     /// Whether no delivery waits for the registry to remember its event.
     var isIdle: Bool { ended.isEmpty && written == nil }
@@ -91,22 +91,23 @@ struct EventMemory: Sendable {
     mutating func admits(_ event: DecodedEvent, at now: MonotonicTime) -> Bool {
         guard isOn, event.retryState.isRemembered else { return true }
         let identity = event.identity
-        if entries[identity] != nil {
-            entries[identity]?.copies.append(event)
+        if let index = entries.index(forKey: identity) {
+            entries.values[index].copies.append(event)
             return false
         }
         if let until = unavailableUntil {
             guard until <= now else { return true }
             unavailableUntil = nil
         }
-        entries[identity] = Entry(tag: event.delivery.tag, content: event.delivery.message.contentDigest)
-        identities[event.delivery.tag] = identity
+        let content = event.delivery.message.contentDigest
+        entries[identity] = Entry(tag: event.delivery.tag, content: content)
+        underWay[event.delivery.tag] = RememberedEvent(identity: identity, content: content)
         return true
     }
 
     /// The identities of those events that the registry may remember.
     func identities(of events: some Sequence<DecodedEvent>) -> [EventIdentity] {
-        events.compactMap { identities[$0.delivery.tag] }
+        events.compactMap { underWay[$0.delivery.tag]?.identity }
     }
 
     // MARK: Events end
@@ -133,16 +134,16 @@ struct EventMemory: Sendable {
     mutating func abandon(_ tag: DeliveryTag) -> [Delivery] { remove(tag)?.copies.map(\.delivery) ?? [] }
 
     private mutating func remove(_ tag: DeliveryTag) -> Entry? {
-        guard let identity = identities.removeValue(forKey: tag) else { return nil }
-        return entries.removeValue(forKey: identity)
+        guard let event = underWay.removeValue(forKey: tag) else { return nil }
+        return entries.removeValue(forKey: event.identity)
     }
 
     /// Deliveries are to be settled; those whose event is to be remembered are kept back, and taken out.
     mutating func settled(_ tags: inout [DeliveryTag]) {
         guard isInUse, !tags.isEmpty else { return }
         tags.removeAll { tag in
-            guard let identity = identities.removeValue(forKey: tag) else { return false }
-            ended.append(identity)
+            guard let event = underWay.removeValue(forKey: tag) else { return false }
+            ended.append(event)
             return true
         }
     }
@@ -153,10 +154,8 @@ struct EventMemory: Sendable {
     mutating func nextWrite(at now: MonotonicTime) -> [RememberedEvent]? {
         guard isOn, written == nil, !ended.isEmpty || !hasTried else { return nil }
         guard pausedUntil <= now || ended.count >= Self.eventsAtOnce else { return nil }
-        let events = ended.compactMap { identity in
-            entries[identity].map { RememberedEvent(identity: identity, content: $0.content) }
-        }
-        written = ended
+        let events = ended
+        written = events
         ended = []
         hasTried = true
         return events
@@ -166,8 +165,8 @@ struct EventMemory: Sendable {
     mutating func writeEnded(at now: MonotonicTime) -> Ending {
         if written?.isEmpty == false { pausedUntil = now.advanced(byMilliseconds: Self.pauseMilliseconds) }
         var ending = Ending()
-        for identity in written ?? [] {
-            guard let entry = entries.removeValue(forKey: identity) else { continue }
+        for event in written ?? [] {
+            guard let entry = entries.removeValue(forKey: event.identity) else { continue }
             ending.tags.append(entry.tag)
             for copy in entry.copies {
                 ending.tags.append(copy.delivery.tag)

@@ -53,15 +53,17 @@ public struct EventMemoryBlock: Hashable, Sendable {
     /// The bytes of some events, in parts of `eventsMaximum` events.
     public static func parts(of events: [RememberedEvent]) -> [[UInt8]] {
         stride(from: 0, to: events.count, by: eventsMaximum).map { start in
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(min(eventsMaximum, events.count - start) * bytesPerEvent)
-            for event in events[start..<min(events.count, start + eventsMaximum)] {
-                withUnsafeBytes(of: event.identity.key.littleEndian) { bytes.append(contentsOf: $0) }
-                withUnsafeBytes(of: event.identity.rest.littleEndian) { bytes.append(contentsOf: $0) }
-                let content = Int32(truncatingIfNeeded: event.content)
-                withUnsafeBytes(of: content.littleEndian) { bytes.append(contentsOf: $0) }
+            let part = events[start..<min(events.count, start + eventsMaximum)]
+            return Array(unsafeUninitializedCapacity: part.count * bytesPerEvent) { bytes, count in
+                let bytes = UnsafeMutableRawBufferPointer(bytes)
+                for event in part {
+                    bytes.storeBytes(of: event.identity.key.littleEndian, toByteOffset: count, as: Int64.self)
+                    bytes.storeBytes(of: event.identity.rest.littleEndian, toByteOffset: count + 8, as: Int64.self)
+                    let content = Int32(truncatingIfNeeded: event.content)
+                    bytes.storeBytes(of: content.littleEndian, toByteOffset: count + 16, as: Int32.self)
+                    count += bytesPerEvent
+                }
             }
-            return bytes
         }
     }
 }

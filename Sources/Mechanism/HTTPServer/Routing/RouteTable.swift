@@ -40,11 +40,13 @@ public struct RouteTable<Served: Sendable>: Sendable {
     ///   - segments: the segments of the path, percent-decoded.
     /// - Returns: the route, or why there is none.
     public func find(_ method: String, _ segments: [String]) -> Finding {
+        guard let routes = routes[segments.first ?? ""] else { return .unknownPath }
         var methods: [String] = []
-        for route in routes[segments.first ?? ""] ?? [] {
-            guard let values = route.path.match(segments) else { continue }
-            if route.method == method { return .found(route.served, values) }
-            methods.append(route.method)
+        // By indices, because an element would be copied with all that it refers to.
+        for index in routes.indices where routes[index].path.segments.count == segments.count {
+            guard let values = routes[index].path.match(segments) else { continue }
+            if routes[index].method == method { return .found(routes[index].served, values) }
+            methods.append(routes[index].method)
         }
         return methods.isEmpty ? .unknownPath : .otherMethods(methods)
     }

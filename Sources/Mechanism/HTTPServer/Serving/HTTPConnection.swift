@@ -76,6 +76,7 @@ final class HTTPConnection {
     }
 
     private func ready(_ events: ReadyEvents) {
+        let hasUnwanted = !interest.intersection(events).isSubset(of: readiness.events)
         if events.contains(.peerClosed), !hasPeerClosed {
             hasPeerClosed = true
             exchange?.abandon()
@@ -83,7 +84,7 @@ final class HTTPConnection {
         if !events.isDisjoint(with: [.error, .hangUp]), !machine.wantsInput { return close() }
         if readiness.writeIsBlocked || readiness.writeWantsRead { flush() }
         read()
-        watch()
+        watch(narrowing: hasUnwanted)
         count()
     }
 
@@ -226,11 +227,16 @@ final class HTTPConnection {
     }
 
     /// Updates the events that the loop waits for.
-    private func watch() {
+    ///
+    /// An event that is not wanted any more is waited for until it comes: most often none comes before the answer has
+    /// left, and each change is a system call.
+    ///
+    /// - Parameter isNarrowing: whether one has come.
+    private func watch(narrowing isNarrowing: Bool = false) {
         guard let registration else { return }
         readiness.wantsInput = machine.wantsInput && output.isEmpty
         readiness.watchesPeer = exchange != nil && !hasPeerClosed
-        let wanted = readiness.events
+        let wanted = isNarrowing ? readiness.events : interest.union(readiness.events)
         guard wanted != interest else { return }
         interest = wanted
         core.loop.modify(registration, for: wanted)
@@ -254,7 +260,7 @@ final class HTTPConnection {
 
 /// The wants of a connection, and the readiness of its socket that they need.
 ///
-/// `epoll` reports an event again and again until the connection acts on it, so it asks for no other events.
+/// `epoll` reports an event again and again until the connection acts on it, or does not ask for it any more.
 struct HTTPReadiness {
     /// The client's bytes are wanted, and no output has to be sent first.
     var wantsInput = false

@@ -135,10 +135,11 @@ extension NativeHandler {
 
     private func countAfter() throws(NativeProblem) -> SubscriptionCount? {
         guard let text = request.query("after") else { return nil }
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, TextRule.app.isFollowed(by: parts[0]),
-            parts[1].isEmpty || TextRule.name.isFollowed(by: parts[1])
+        // By bytes: a slash and a mark that joins it are one character.
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { throw Self.noPosition }
+        let (app, recordType) = (String(text[..<slash]), String(text[text.utf8.index(after: slash)...]))
+        guard TextRule.app.isFollowed(by: app), recordType.isEmpty || TextRule.name.isFollowed(by: recordType)
         else { throw Self.noPosition }
-        return SubscriptionCount(app: parts[0], recordType: parts[1].isEmpty ? nil : parts[1], count: 0)
+        return SubscriptionCount(app: app, recordType: recordType.isEmpty ? nil : recordType, count: 0)
     }
 }
