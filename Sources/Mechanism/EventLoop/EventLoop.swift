@@ -86,7 +86,7 @@ public final class EventLoop: @unchecked Sendable {
             close(epollDescriptor)
             throw EventLoopError(call: "eventfd", code: code)
         }
-        // Edge-triggered: each write is reported once, so that nobody has to read it.
+        // Edge-triggered: `epoll` reports each write once, so the loop need not read the counter.
         let added = clinux_epoll_control(
             epollDescriptor, EPOLL_CTL_ADD, wakeUpDescriptor, clinux_epollin_each_edge(), 0)
         precondition(added == 0, "a new eventfd can always be added to a new epoll set")

@@ -5,9 +5,9 @@ public import ChangeEvents
 /// It reads each block of the memory once, keeps where its events are (`EventMemoryIndex`), and reads a block again
 /// only to make sure. So a look-up of new events, as nearly all are, asks the registry for new blocks and nothing else.
 ///
-/// An implementation guards what is known; the registry is asked while nobody is kept from it.
+/// An implementation protects the knowledge with a lock. No lock is held while the registry is asked.
 public protocol EventMemoryFollower: Sendable {
-    /// Runs `body` with what is known, while nobody else has it.
+    /// Runs `body` with the knowledge, under the lock.
     func withKnowledge<Value: Sendable>(_ body: (inout EventMemoryKnowledge) -> Value) -> Value
 }
 

@@ -149,7 +149,7 @@ struct EventMemoryGeneration: Sendable {
         for entry in old where entry != 0 { put(entry) }
     }
 
-    /// 32 bits of a key, never 0, that nobody outside can foresee.
+    /// Hashes a key to 32 bits, never 0; the seed is secret, so that publishers cannot choose equal hashes.
     private static func hash(_ key: Int64) -> UInt32 {
         var hash = (UInt64(bitPattern: key) ^ seed) &* 0x9E37_79B9_7F4A_7C15
         hash = (hash ^ (hash >> 32)) &* 0xD6E8_FEB8_6659_FD93

@@ -3,9 +3,9 @@
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
 /// `RegistryError`; several processes may use it at once.
 ///
-/// The memory is a sequence of blocks (`EventMemoryBlock`), to whose end events are added. Who wants to know which
-/// events it has reads the blocks, and then only those that are new (`EventMemoryFollower`). It is bounded by age and
-/// by number. Where it is full the oldest events go first: they would be pushed again.
+/// The memory is a sequence of blocks (`EventMemoryBlock`); new events come at its end. An `EventMemoryFollower` reads
+/// all blocks once, and then the new ones. The memory is bounded by age and by number. Where it is full the oldest
+/// events go first: they would be pushed again.
 public protocol EventMemoryRegistry: AnyObject {
     /// Whether the registry has the tables of the memory, which the other methods need.
     func hasEventMemory() throws(RegistryError) -> Bool

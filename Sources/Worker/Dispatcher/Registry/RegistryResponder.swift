@@ -60,7 +60,7 @@ public final class RegistryResponder {
         switch request {
         case .readPauses:
             let pauses = try registry.pauses()
-            // It is asked now and then, so that a look-up finds little to read, however long nobody asked for one.
+            // This request comes every two seconds. So a look-up after a long pause has few blocks to read.
             if remembersEvents { _ = try memory.step(registry, atMilliseconds: nowMilliseconds()) }
             return .pausesRead(pauses)
         case .readSubscriptions:

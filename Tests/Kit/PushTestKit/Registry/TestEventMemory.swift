@@ -10,7 +10,7 @@ public final class TestEventMemory: EventMemoryFollower {
         knowledge = Mutex(EventMemoryKnowledge(rememberMilliseconds: milliseconds, eventsMaximum: maximum))
     }
 
-    /// Runs `body` with what is known, while nobody else has it.
+    /// Runs `body` with the knowledge, under the lock.
     public func withKnowledge<Value: Sendable>(_ body: (inout EventMemoryKnowledge) -> Value) -> Value {
         knowledge.withLock { body(&$0) }
     }

@@ -92,7 +92,7 @@ final class RegistryContext {
     func follow(_ memory: any EventMemoryFollower, afterNanoseconds delay: UInt64 = 0) {
         loop.schedule(afterNanoseconds: delay) { [weak self] in
             guard let self else { return }
-            // A failure is found and told of by whoever looks after the store.
+            // `look` finds a failure of the store, and logs it.
             let areAllRead = (try? memory.step(registry, atMilliseconds: nowMilliseconds)) ?? true
             follow(memory, afterNanoseconds: areAllRead ? Self.lookIntervalNanoseconds : 0)
         }
