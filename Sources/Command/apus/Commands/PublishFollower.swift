@@ -1,5 +1,4 @@
 import Backoffice
-import ChangeEvents
 import Dispatcher
 import Essentials
 import EventLoop
@@ -85,10 +84,8 @@ struct PublishFollower {
     private static func ask(_ name: PublishRun.EventName, _ configuration: Configuration) throws -> Knowledge {
         try DeviceRegistry.rephrasing {
             let registry = try configuration.registry.open(mode: .readOnly, quotas: configuration.registryAPI.quotas)
-            let bodies = try registry.keptOutcomes(ofEvent: name.identifier, limit: outcomesMaximum)
-            var summary = EventSummary(bodies, source: name.source, app: nil)
-            let event = EventDigest(source: name.source, identifier: name.identifier)
-            for fanOut in try registry.fanOuts(of: [event]) { summary.add(fanOut) }
+            let summary = try EventSummary(
+                of: name.identifier, source: name.source, app: nil, in: registry, outcomesMaximum: outcomesMaximum)
             return summary.isEmpty ? Knowledge() : Knowledge(isEnded: summary.isEnded, text: summary.text)
         }
     }

@@ -1,3 +1,4 @@
+import ChangeEvents
 import Essentials
 public import JSON
 import Messages
@@ -51,6 +52,27 @@ public struct EventSummary {
         }
     }
 
+    /// Reads what a registry knows of the events with one identifier.
+    ///
+    /// - Parameters:
+    ///   - identifier: the attribute `id`.
+    ///   - source: the only source that counts; without it a large fan-out is found only beside outcomes.
+    ///   - app: the only app that counts; nil for all.
+    ///   - registry: the registry.
+    ///   - maximum: the most outcomes that are read.
+    /// - Throws: `RegistryError` if the registry does not answer.
+    public init(
+        of identifier: String, source: String?, app: String?,
+        in registry: any FanOutRegistry & OutcomeHistoryRegistry, outcomesMaximum maximum: Int
+    ) throws(RegistryError) {
+        self.init(try registry.keptOutcomes(ofEvent: identifier, limit: maximum), source: source, app: app)
+        guard let source = source ?? (isEmpty ? nil : self.source) else { return }
+        for fanOut in try registry.fanOuts(of: [EventDigest(source: source, identifier: identifier)])
+        where app.map({ $0.hasBytes(of: fanOut.event.app) }) ?? true {
+            add(fanOut)
+        }
+    }
+
     private mutating func add(_ report: OutcomeReport) {
         if report.pushes.isEmpty { wholes.append((report.app, report.kind, report.reason)) }
         for push in report.pushes {
@@ -68,8 +90,7 @@ public struct EventSummary {
         }
     }
 
-    /// Adds the large fan-out of the event.
-    public mutating func add(_ fanOut: FanOut) {
+    private mutating func add(_ fanOut: FanOut) {
         self.fanOut = fanOut
         source = fanOut.event.source
         type = fanOut.event.type

@@ -43,7 +43,6 @@ struct EventMemory: Sendable {
 
     private struct Entry: Sendable {
         let tag: DeliveryTag
-        let content: Int64
         var copies: [DecodedEvent] = []
     }
 
@@ -100,7 +99,7 @@ struct EventMemory: Sendable {
             unavailableUntil = nil
         }
         let content = event.delivery.message.contentDigest
-        entries[identity] = Entry(tag: event.delivery.tag, content: content)
+        entries[identity] = Entry(tag: event.delivery.tag)
         underWay[event.delivery.tag] = RememberedEvent(identity: identity, content: content)
         return true
     }
@@ -170,7 +169,7 @@ struct EventMemory: Sendable {
             ending.tags.append(entry.tag)
             for copy in entry.copies {
                 ending.tags.append(copy.delivery.tag)
-                ending.add(copy, of: entry.content)
+                ending.add(copy, of: event.content)
             }
         }
         written = nil

@@ -1,6 +1,7 @@
 import ChangeEvents
 import DispatchCore
 import RegistryCore
+import Synchronization
 
 /// The registry's memory of events that are pushed once.
 extension RegistryResponder {
@@ -44,5 +45,21 @@ extension RegistryResponder {
         // As long as there is more to forget, each request forgets some.
         if blocks < limit { forgetsEventsAtMilliseconds = now + Self.forgettingIntervalMilliseconds }
         return surplusEvents
+    }
+}
+
+/// The follower of remembered events that the look-ups of a process share.
+final class SharedEventMemory: EventMemoryFollower {
+    private let knowledge: Mutex<EventMemoryKnowledge>
+
+    /// Follows the events that are remembered by these limits.
+    init(_ limits: DispatchLimits) {
+        knowledge = Mutex(
+            EventMemoryKnowledge(
+                rememberMilliseconds: limits.eventMemoryMilliseconds, eventsMaximum: limits.rememberedEventsMaximum))
+    }
+
+    func withKnowledge<Value: Sendable>(_ body: (inout EventMemoryKnowledge) -> Value) -> Value {
+        knowledge.withLock { body(&$0) }
     }
 }

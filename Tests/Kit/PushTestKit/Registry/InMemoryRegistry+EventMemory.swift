@@ -1,11 +1,5 @@
 public import RegistryCore
 
-/// The blocks that a registry in memory remembers, the oldest first.
-struct InMemoryEventMemory {
-    var blocks: [EventMemoryBlock] = []
-    var lastNumber: Int64 = 0
-}
-
 extension InMemoryRegistry: EventMemoryRegistry {
     /// Whether the registry has the tables of the memory.
     public func hasEventMemory() throws(RegistryError) -> Bool {
@@ -16,13 +10,13 @@ extension InMemoryRegistry: EventMemoryRegistry {
     /// The blocks after one.
     public func eventMemoryBlocks(after number: Int64, limit: Int) throws(RegistryError) -> [EventMemoryBlock] {
         try check()
-        return Array(eventMemory.blocks.drop { $0.number <= number }.prefix(limit))
+        return Array(eventMemory.drop { $0.number <= number }.prefix(limit))
     }
 
     /// The blocks of some numbers.
     public func eventMemoryBlocks(numbered numbers: [Int64]) throws(RegistryError) -> [EventMemoryBlock] {
         try check()
-        return eventMemory.blocks.filter { numbers.contains($0.number) }
+        return eventMemory.filter { numbers.contains($0.number) }
     }
 
     /// Remembers events.
@@ -31,9 +25,10 @@ extension InMemoryRegistry: EventMemoryRegistry {
     ) throws(RegistryError) {
         try check()
         for bytes in EventMemoryBlock.parts(of: events) {
-            eventMemory.lastNumber += 1
-            eventMemory.blocks.append(
-                EventMemoryBlock(number: eventMemory.lastNumber, endedAtMilliseconds: milliseconds, bytes: bytes))
+            // The last block is never forgotten.
+            let number = (eventMemory.last?.number ?? 0) + 1
+            eventMemory.append(
+                EventMemoryBlock(number: number, endedAtMilliseconds: milliseconds, bytes: bytes))
         }
     }
 
@@ -42,12 +37,12 @@ extension InMemoryRegistry: EventMemoryRegistry {
         endedBeforeMilliseconds milliseconds: Int64, eventsMaximum maximum: Int, limit: Int
     ) throws(RegistryError) -> (blocks: Int, surplusEvents: Int) {
         try check()
-        let all = eventMemory.blocks
+        let all = eventMemory
         let forgotten = all.indices.dropLast().prefix(limit).filter { index in
             let later = all[(index + 1)...].reduce(0) { $0 + $1.count }
             return all[index].endedAtMilliseconds < milliseconds || later >= maximum
         }
-        eventMemory.blocks = all.indices.filter { !forgotten.contains($0) }.map { all[$0] }
+        eventMemory = all.indices.filter { !forgotten.contains($0) }.map { all[$0] }
         let surplus = forgotten.filter { all[$0].endedAtMilliseconds >= milliseconds }
         return (forgotten.count, surplus.reduce(0) { $0 + all[$1].count })
     }

@@ -54,7 +54,8 @@ public final class InMemoryRegistry: Registry {
     var operations = InMemoryOperations()
     var campaigns = InMemoryCampaigns()
     var history = InMemoryHistory()
-    var eventMemory = InMemoryEventMemory()
+    /// The oldest first.
+    var eventMemory: [EventMemoryBlock] = []
     private var lastNumber: Int64 = 0
 
     /// If set, every call throws it: a registry that is out of reach.

@@ -1,6 +1,5 @@
 import Backoffice
 import ChangeEvents
-import Essentials
 import HTTPServer
 import Messages
 import RegistryCore
@@ -145,7 +144,9 @@ struct EventsAPI: ClientAPI {
         let summary: EventSummary
         do throws(RegistryError) {
             summary = try context.using { (registry) throws(RegistryError) in
-                try Self.summary(of: identifier, source: request.query("source"), token, registry)
+                try EventSummary(
+                    of: identifier, source: request.query("source"), app: token.app, in: registry,
+                    outcomesMaximum: Self.outcomesMaximum)
             }
         } catch {
             throw NativeProblem(error)
@@ -157,19 +158,6 @@ struct EventsAPI: ClientAPI {
                     + "published. A large fan-out is found with its source alone.", retryAfterSeconds: 1)
         }
         return NativeHandler.json { summary.write(identifier, to: &$0) }
-    }
-
-    private static func summary(
-        of identifier: String, source: String?, _ token: APIToken, _ registry: any ServedRegistry
-    ) throws(RegistryError) -> EventSummary {
-        let bodies = try registry.keptOutcomes(ofEvent: identifier, limit: outcomesMaximum)
-        var summary = EventSummary(bodies, source: source, app: token.app)
-        guard let source = source ?? (summary.isEmpty ? nil : summary.source) else { return summary }
-        for fanOut in try registry.fanOuts(of: [EventDigest(source: source, identifier: identifier)])
-        where token.app.map({ fanOut.event.app?.hasBytes(of: $0) ?? false }) ?? true {
-            summary.add(fanOut)
-        }
-        return summary
     }
 
     // MARK: Webhooks
